@@ -233,8 +233,12 @@ static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
                             uint64_t count, uint64_t warm)
 {
     const uint64_t kept = u64_min(count, tlb_room(q, 0, 1) / 4);
-    const unsigned laps =
-        (unsigned)u64_within(3, tlb_room(q, 2, kept), laps_of(q, kept));
+    /* What laps before it leave: a row doubles the steps. */
+    const uint64_t each = q->row.count > 0 ? 2 : 1,
+                   left = 4 * tlb_room(q, 0, 1) -
+                          u64_min(16 * each * warm, 2 * tlb_room(q, 0, 1));
+    const unsigned laps = (unsigned)u64_within(3, left / (32 * each + 4 * kept),
+                                               laps_of(q, kept));
     struct buf steps = {0};
     tlb_write_laps(q, warm, "", from, count, &steps);
     for (unsigned lap = 0; lap < laps; lap++) {
@@ -255,7 +259,7 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
                              : tlb_is_large(q, level) ? WARM
                                                       : count + 1;
     const uint64_t most =
-        q->row.count > 0 ? tlb_room(q, 4, 0) : RING_MOST / count;
+        u64_min(RING_MOST / count, tlb_room(q, q->row.count > 0 ? 4 : 2, 0));
     const uint64_t longest = u64_within(warm_wanted(q, level), most, settled);
     for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
         const struct laps l = ask_ring(q, level, from, count, warm);

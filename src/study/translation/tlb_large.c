@@ -9,6 +9,7 @@
  * their conflicts tell must then foretell which places push others out.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/structure/index_function.h"
 #include "base/log.h"
@@ -79,7 +80,12 @@ static void ask_these(struct tlb_question *q, size_t level, struct trial **t,
 {
     const unsigned laps = tlb_laps(q, level);
     const bool few = laps == TLB_FEW_LAPS;
-    const unsigned takes = few ? 2 : 1, rounds = few ? 1 : laps;
+    size_t each = 1;
+    for (const char *at = steps; (at = strchr(at, ',')) != NULL; at++)
+        each++;
+    const unsigned takes = few ? 2 : 1;
+    const unsigned rounds =
+        few ? 1 : (unsigned)u64_within(1, laps, tlb_room(q, each, count));
     bool all = false;
     for (unsigned take = 0; lab_ok(q->lab) && !all && take < takes; take++) {
         const struct column c = tlb_ask(

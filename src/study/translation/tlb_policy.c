@@ -188,9 +188,13 @@ static void ask_sequence(struct tlb_question *q, size_t level,
     buf_free(&between);
 }
 
-static size_t loads_of(size_t lines)
+static size_t loads_of(const struct tlb_question *q, size_t level,
+                       const struct subject *of)
 {
-    return u64_max(LOADS_LEAST, 2 * lines);
+    const size_t wanted = u64_max(LOADS_LEAST, 2 * of->lines),
+                 each = 1 + tlb_steps_of(tlb_conflict_of(q, level, 0));
+    return of->near != NULL ? wanted
+                            : u64_min(wanted, tlb_room(q, each + 1, 1));
 }
 
 static uint64_t ways_of(const struct tlb_question *q, size_t level)
@@ -204,21 +208,21 @@ static uint64_t ways_of(const struct tlb_question *q, size_t level)
 /* So many that a second replays them: each load, on a set that is looked
  * through, for each phase of the marks of some policies. */
 static size_t sequences_of(const struct tlb_question *q, size_t level,
-                           size_t lines)
+                           const struct subject *of)
 {
     static const double most = 2e8;
     const double ways = (double)ways_of(q, level);
-    return (size_t)fmin(
-        SEQUENCES, most / (ways * ways *
-                           (double)(loads_of(lines) * loads_each(q, level))));
+    return (size_t)fmin(SEQUENCES, most / (ways * ways *
+                                           (double)(loads_of(q, level, of) *
+                                                    loads_each(q, level))));
 }
 
 /* All sequences; how many loads these are. */
 static size_t ask_all(struct tlb_question *q, size_t level,
                       const struct subject *of, struct policy_load *all)
 {
-    const size_t loads = loads_of(of->lines);
-    const size_t sequences = sequences_of(q, level, of->lines);
+    const size_t loads = loads_of(q, level, of);
+    const size_t sequences = sequences_of(q, level, of);
     struct rng rng;
     size_t count = 0;
     rng_seed(&rng, 1);
@@ -259,7 +263,7 @@ static const char *why_not(const struct tlb_question *q, size_t level,
                            const struct subject *of)
 {
     const uint64_t about = q->t->tlb[level].about;
-    if (sequences_of(q, level, of->lines) == 0)
+    if (sequences_of(q, level, of) == 0)
         return why_tlb_policy_large;
     const bool few = of->near != NULL
                          ? 2 * of->others.count < 3 * q->t->tlb[level].ways
@@ -283,7 +287,7 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
         return;
     }
     struct policy_load *const all = lab_alloc(
-        q->lab, SEQUENCES * loads_of(of->lines) * loads_each(q, level),
+        q->lab, SEQUENCES * loads_of(q, level, of) * loads_each(q, level),
         sizeof *all);
     lab_spare(q->lab, true);
     const size_t count = ask_all(q, level, of, all);
