@@ -36,7 +36,9 @@ enum {
      * large as that of a trace. */
     SHARED_LEAN = 5000,
     /* What a launch has room for otherwise: less than 48 KiB. */
-    SHARED_MOST = 40000
+    SHARED_MOST = 40000,
+    STEP = 16, /* of which each load of a script takes so much */
+    KEPT = 4   /* and so much more, if its cycles are kept */
 };
 
 bool eviction_gave_up(struct eviction *e)
@@ -305,7 +307,7 @@ bool eviction_is_virtual(struct eviction *e)
 
 /* Laps in which a full set is again as it was: where victims are picked by
  * chance each miss puts the foreign line out once in as many times as there are
- * ways; but no more than a script holds. */
+ * ways; but no more than 1200 loads, which take half of SHARED_MOST. */
 static uint64_t return_laps(const struct eviction *e, size_t ways)
 {
     return e->chancy ? u64_within(RETURN_LAPS, 1200 / ways, 2 * ways)
@@ -341,7 +343,9 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
                          const struct in_turn *others)
 {
     const size_t ways = group->count;
-    const size_t each = (16 * return_laps(e, ways) + 40) * ways + 16;
+    /* The laps, the group timed before and after, and what comes between. */
+    const size_t each =
+        (STEP * return_laps(e, ways) + 2 * (STEP + KEPT)) * ways + STEP;
     const size_t shared = e->lasting ? SHARED_MOST : SHARED_LEAN;
     const size_t most = e->beside > 0 ? 1 : 1 + shared / each;
     const double cut = cut_above(e, eviction_base(e, group));
@@ -533,7 +537,7 @@ static bool does_crowd(struct eviction *e, const struct script_lines *lines,
         return goes_at_times(e, lines, pool, launches_for(lines, pool));
     const size_t steps = ALONE_LAPS * (lines->count + pool->count) + 1;
     const size_t most =
-        u64_within(2, SHARED_MOST / (16 * steps), CHANCY + 1) - 1;
+        u64_within(2, SHARED_MOST / (STEP * steps), CHANCY + 1) - 1;
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
     return (double)count_crowded(e, lines, pool, most) > strays_most(e, most);

@@ -22,6 +22,8 @@ uint64_t homes_step(uint64_t line, uint64_t bits, uint64_t bytes,
         uint64_t odd = 0;
         for (uint64_t i = 0; i < count; i++)
             odd += xor_bits_of(i * lines * line, bits);
+        /* Means of three eighths and of five are as far apart as those of
+         * halves but for 3 % of the error: sqrt(1/9 + 1/15) for sqrt(2/12). */
         if (8 * odd >= 3 * count && 8 * odd <= 5 * count)
             return lines * line;
     }
