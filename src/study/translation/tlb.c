@@ -118,12 +118,11 @@ static void report_entries(struct tlb_question *q, size_t level)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
     if (tlb->ways > 0)
         tlb_found(q, level, TLB_WAYS, (double)tlb->ways);
-    /* Ways are alike or not; one set has no index. */
-    if (tlb_is_found(q, level, TLB_SET_WAYS))
-        drop(q, level, TLB_WAYS);
-    else
-        drop(q, level, TLB_SET_WAYS);
-    if (tlb->sets == 1)
+    /* Ways are alike or not; one set has no index, and sets that are unlike
+     * have none of bits. */
+    const bool unlike = tlb_is_found(q, level, TLB_SET_WAYS);
+    drop(q, level, unlike ? TLB_WAYS : TLB_SET_WAYS);
+    if (tlb->sets == 1 || (unlike && !tlb_is_found(q, level, TLB_SET_BITS)))
         drop(q, level, TLB_SET_BITS);
 }
 
