@@ -526,6 +526,13 @@ static void solve(struct search_index *s, uint64_t unit, struct geometry *g)
     }
 }
 
+/* Whether a cache of so many lines may have sets for `all`: for a quarter more
+ * at most than there is room for (analysis/structure/occupancy.c). */
+static bool may_be(const struct geometry_lines *lines, uint64_t all)
+{
+    return all >= lines->least && 4 * all <= 5 * lines->most;
+}
+
 /* Sets stay 0 if they are more or fewer than can be. */
 static void by_bits(struct eviction *e, const struct geometry_lines *lines,
                     struct geometry *g)
@@ -549,7 +556,7 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
             ask_mapped(e, &s, g);
         solve(&s, e->unit, g);
     }
-    if (g->sets * g->ways < lines->least)
+    if (!may_be(lines, g->sets * g->ways))
         g->sets = 0;
     index_function_end(&s.members);
 }
@@ -657,7 +664,7 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
             "remainder by %" PRIu64,
             f.count, f.since, f.masks, f.odd);
     index_function_end(&f);
-    if (g->sets * g->ways < lines->least || g->sets * g->ways > lines->most)
+    if (!may_be(lines, g->sets * g->ways))
         g->sets = 0;
 }
 

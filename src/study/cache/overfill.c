@@ -355,21 +355,25 @@ static struct held ask_few(struct flood *q)
 }
 
 /* Twice as many lines must show the same; or more, where some sets had still
- * room. */
+ * room: of what all SMs share that must show again. */
 static void ask_again(struct flood *q, const struct dose *once, struct held *h)
 {
-    const struct dose twice = {.pool = 2 * once->pool,
-                               .members = 2 * once->members,
-                               .looks = once->looks / 2,
-                               .apart = once->apart};
-    if (twice.pool * once->apart > q->most)
-        return;
-    const struct occupancy again = ask_dose(q, &twice), first = h->all;
-    h->agrees = lab_ok(q->lab) && occupancy_join(&first, &again, &h->all);
-    if (h->agrees || once->apart == 1 || again.lines < first.lines)
-        return;
-    h->agrees = true;
-    h->all = again;
+    struct dose d = *once;
+    d.looks /= 2;
+    do {
+        const struct occupancy first = h->all;
+        d.pool *= 2;
+        d.members *= 2;
+        if (!lab_ok(q->lab) || d.pool * d.apart > q->most)
+            return;
+        const struct occupancy again = ask_dose(q, &d);
+        h->agrees = occupancy_join(&first, &again, &h->all);
+        if (h->agrees || again.lines < first.lines)
+            return;
+        h->all = again;
+        h->agrees = d.apart > 1;
+        q->lines = (uint64_t)again.lines;
+    } while (!h->agrees);
 }
 
 static struct held ask_many(struct flood *q)
