@@ -127,7 +127,7 @@ struct script {
     uint64_t unit;   /* of places, in bytes */
     uint64_t within; /* places of a mapping, if only these count; else 0 */
     bool dense;
-    uint64_t scramble, jitter, skew;
+    uint64_t scramble, jitter, skew, lead;
     uint64_t row;
     bool visits_row;
     struct homes homes;
@@ -172,6 +172,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, row, "0", 0, 1u << 31, "bytes from one to the next of the places from number 2^30 on; 0: there are none"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
     NUMBER(struct script, many, "0", 0, WARPS_MOST, "so many warps make long steps at once of which no cycles are kept; 1: the reader's"),
+    NUMBER(struct script, lead, "0", 0, 1 << 16, "before each load that is kept what lies at its offset XOR so many bytes is loaded, which brings in the translation; 0: nothing"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
     HOMES_PARAMS(struct script),
     NUMBER(struct script, take, "0", 0, 1 << 30, "a number that only makes the random visits others"),
@@ -662,6 +663,9 @@ static int check_piece(struct script *s, struct error *err)
             s->kind[i].space->texture)
             return error_set(err, ERR_USAGE,
                              "piece: mappings are loaded as global memory");
+    if (s->lead % UNIT != 0 || (s->lead > 0 && s->piece > 0))
+        return error_set(err, ERR_USAGE,
+                         "lead: no multiple of %d B, or not in memory", UNIT);
     const bool drawn = s->scramble + s->jitter > 0;
     s->within = s->dense && s->unit > 0 ? s->piece / s->unit : 0;
     if (s->dense && (drawn || s->within == 0 ||
@@ -1027,6 +1031,31 @@ static void write_many(struct kernel_text *k, const struct script *s,
 
 /* ---- one load after the other ------------------------------------------ */
 
+/* A load, waited for. */
+static void load_place(struct kernel_text *k, const struct kind *r,
+                       const char *address)
+{
+    space_load(k, space_word_load(r->space), r->op, "%value", address);
+    ptx(k, "st.shared.u32 [pool+8], %value;\n"
+           "mov.u32 %t1, %clock;\n");
+    pin_mark(k, "%t1");
+}
+
+/* What lies on the same page comes first. */
+static void write_lead(struct kernel_text *k, const struct script *s,
+                       const struct kind *r, size_t number)
+{
+    ptx_with(k,
+             "@!%keep bra LED$number;\n"
+             "xor.b64 %offset, %offset, $lead;\n",
+             WORD(number, number), WORD(lead, s->lead));
+    load_place(k, r, homes_address(k, &s->homes, r->space));
+    ptx_with(k,
+             "xor.b64 %offset, %offset, $lead;\n"
+             "LED$number:\n",
+             WORD(number, number), WORD(lead, s->lead));
+}
+
 /* The loop of a step by one kind of load. */
 static void write_visits(struct kernel_text *k, const struct script *s,
                          const struct kind *r, size_t number)
@@ -1039,15 +1068,14 @@ static void write_visits(struct kernel_text *k, const struct script *s,
         next_call(k, number);
     if (are_numbered(s))
         write_number(k, s);
+    if (s->lead > 0 && !calls)
+        write_lead(k, s, r, number);
     const char *const address =
         calls ? "%address" : homes_address(k, &s->homes, r->space);
     if (s->wait > 0)
         write_wait(k, number);
     ptx(k, "mov.u32 %t0, %clock;");
-    space_load(k, space_word_load(r->space), r->op, "%value", address);
-    ptx(k, "st.shared.u32 [pool+8], %value;\n"
-           "mov.u32 %t1, %clock;\n");
-    pin_mark(k, "%t1");
+    load_place(k, r, address);
     ptx_with(k,
              "TIMED$number:\n"
              "@!%keep bra KEPT$number;\n"

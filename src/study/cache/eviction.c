@@ -109,6 +109,10 @@ enum { WARPS = 8 };
 static const char *text_of(const struct eviction *e, struct script *s)
 {
     const char *text = script_text(s, e->lab);
+    /* Lines may lie on more pages than translations last for; whatever their
+     * index is, the next line is of another set. */
+    if (e->lasting)
+        text = lab_text(e->lab, "%s lead=%" PRIu64, text, e->unit);
     if (e->homes != NULL)
         text = lab_text(e->lab, "%s %s", text, e->homes);
     if (e->strewn > 0)
