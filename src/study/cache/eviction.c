@@ -32,6 +32,11 @@ enum {
     RETURN_LAPS = 4,     /* a group comes back after a foreign line */
     ALONE_LAPS = 3,      /* of the others, before a line is looked for */
     NEAR = 512 * 1024,   /* bytes whose translation is at hand */
+    /* Lines of what all SMs share may lie on more pages than translations last
+     * for; the line so many lines aside (XOR) is on the same page and of
+     * another set, if its index takes one of the three lowest bits of lines, or
+     * a remainder. */
+    LEAD = 13,
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
      * large as that of a trace. */
     SHARED_LEAN = 5000,
@@ -109,10 +114,8 @@ enum { WARPS = 8 };
 static const char *text_of(const struct eviction *e, struct script *s)
 {
     const char *text = script_text(s, e->lab);
-    /* Lines may lie on more pages than translations last for; whatever their
-     * index is, the next line is of another set. */
     if (e->lasting)
-        text = lab_text(e->lab, "%s lead=%" PRIu64, text, e->unit);
+        text = lab_text(e->lab, "%s lead=%" PRIu64, text, LEAD * e->unit);
     if (e->homes != NULL)
         text = lab_text(e->lab, "%s %s", text, e->homes);
     if (e->strewn > 0)

@@ -1,6 +1,6 @@
 /*
- * How many lines each cache holds, from what is left of lines that were loaded
- * in random order: by neither order, index nor policy
+ * How many lines each cache holds, from what is left, by chance, of lines that
+ * were loaded: by neither order, index nor policy
  * (analysis/structure/occupancy.h). It is the second estimate of each size,
  * which shares with rings nothing but the line and what a miss costs.
  *
@@ -613,8 +613,8 @@ static void overfill_run(struct lab *lab)
 const struct study study_overfill = {
     .name = "overfill",
     .question = "How many lines does each cache hold, whatever its sets?",
-    .method = "More lines than fit are loaded in random order, and some of "
-              "them again: the share that is still there tells how many it has "
+    .method = "More lines than fit are loaded, and some of them again by "
+              "chance: the share that is still there tells how many it has "
               "room for, by neither order, index nor policy.",
     .reads = reads,
     .answers = answers,

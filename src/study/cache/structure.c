@@ -208,8 +208,8 @@ static void report_room(struct structure_question *q)
                      -1);
     finding_value(f, STATUS_IN_DOUBT, value_number(f->value.number));
     finding_because(f, why_sets_by_room);
-    refuse(q, "set_bits", why_index_hashed);
-    refuse(q, "slice_modulo", why_index_hashed);
+    refuse(q, "set_bits", why_index_strewn);
+    refuse(q, "slice_modulo", why_index_strewn);
 }
 
 /* ---- who is the victim ------------------------------------------------ */
