@@ -447,6 +447,33 @@ START_TEST(sets_are_found_under_any_policy)
 }
 END_TEST
 
+/* Each cites what it rests on, not whatever came last. */
+START_TEST(findings_cite_the_experiments_that_show_them)
+{
+    static const char *const ids[] = {"tlb_l1.entries", "tlb_l2.entries",
+                                      "tlb_l1.sms_sharing",
+                                      "tlb_l2.sms_sharing"};
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 2097152, 'entries': 16} "
+                 "tlbs/l2={'page': 2097152, 'sets': 8, 'ways': 8, "
+                 "         'scope': 'gpu'} "
+                 "paths/global={'l2': [216, 222, 275], "
+                 "              'memory': [500, 506, 559]}"),
+        "tlb");
+    for (size_t i = 0; i < COUNT_OF(ids); i++)
+        for (size_t j = 0; j < i; j++) {
+            const json_t *const a =
+                json_object_get(json_object_get(f, ids[i]), "evidence");
+            const json_t *const b =
+                json_object_get(json_object_get(f, ids[j]), "evidence");
+            ck_assert_msg(json_array_size(a) > 0 && !json_equal(a, b),
+                          "%s and %s", ids[i], ids[j]);
+        }
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_tlb(void)
 {
     TCase *t;
@@ -458,6 +485,7 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(any_policy));
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);
+    tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_loop_test(suite_slow(suite, 60),
                         nothing_measured_of_random_tlbs_is_wrong, slow_ones,
                         slow_ones + SLOW_GPUS);

@@ -126,15 +126,34 @@ static void report_entries(struct tlb_question *q, size_t level)
         drop(q, level, TLB_SET_BITS);
 }
 
+/* What was asked last shows the sets of a level, which are told in the end; and
+ * with them how many entries it has. */
+static void show_sets(struct tlb_question *q, size_t level)
+{
+    q->shown_by[level][TLB_SETS] = q->experiment;
+    q->shown_by[level][TLB_WAYS] = q->experiment;
+}
+
+static void show_entries(struct tlb_question *q, size_t level)
+{
+    show_sets(q, level);
+    q->shown_by[level][TLB_ENTRIES] = q->experiment;
+    q->shown_by[level][TLB_REACH] = q->experiment;
+}
+
 /* Of a level that shows without the row this takes some entries. */
 static void ask_built(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     tlb_find_ways(q, level);
+    if (tlb->ways > 0)
+        show_sets(q, level);
     take_one_set(tlb);
     if (lab_ok(q->lab) && tlb->sets != 1)
         (tlb_is_large(q, level) ? tlb_find_large : tlb_find_sets)(q, level);
+    if (tlb->sets > 1 || tlb->of_sets > 0)
+        show_entries(q, level);
     if (lab_ok(q->lab))
         tlb_conclude_region(q, level);
     take_one_set(tlb);
@@ -302,8 +321,10 @@ static void tlb_ask_all(struct tlb_question *q)
     report_levels(q);
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
-    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
+    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++) {
         tlb_find_region(q, i);
+        show_entries(q, i);
+    }
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         ask_level(q, i);
     q->row = (struct tlb_row){0};

@@ -84,6 +84,8 @@ struct tlb_question {
     bool more;    /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
+    /* What shows an answer that is found later; NULL: the last. */
+    const char *shown_by[TLBS_MOST][TLB_ANSWERS];
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS_MOST];
     const char *why[TLBS_MOST]; /* what ended the questions of a level */
     struct tlb_members *members[TLBS_MOST];
@@ -226,7 +228,8 @@ extern const struct answer tlb_answers[];
 
 bool tlb_is_found(const struct tlb_question *q, size_t level,
                   enum tlb_answer which);
-/* Measured: the number, or `value`; the last experiment shows it. */
+/* Measured: the number, or `value`; `shown_by` or the last experiment shows it.
+ */
 void tlb_found(struct tlb_question *q, size_t level, enum tlb_answer which,
                double number);
 void tlb_found_value(struct tlb_question *q, size_t level,

@@ -21,13 +21,16 @@ const struct answer tlb_answers[] = {
     [TLB_ANSWERS] = {ONE("tlb"), "levels", ""},
     {0},
 };
+
 void tlb_found_value(struct tlb_question *q, size_t level,
                      enum tlb_answer which, struct value value)
 {
     struct finding *const f = q->finding[level][which];
     finding_unit(f, tlb_answers[which].unit);
     finding_value(f, STATUS_MEASURED, value);
-    finding_cite(f, q->experiment);
+    finding_cite(f, q->shown_by[level][which] != NULL
+                        ? q->shown_by[level][which]
+                        : q->experiment);
 }
 
 void tlb_found(struct tlb_question *q, size_t level, enum tlb_answer which,
