@@ -44,6 +44,9 @@ JOBS=${JOBS:-$(nproc)}
 SEEDS=${SEEDS:-1 2 3}
 STUDIES=${STUDIES:-topology load replay}
 
+# Where it was not built yet, as `make same` does.
+[ -x "$SAME" ] || make -s -C "$top" "$SAME" >&2
+
 profiles() {
     if [ -n "${PROFILES:-}" ]; then
         echo "$PROFILES"
