@@ -1,7 +1,9 @@
-/* Of whole numbers: the lesser, the greater, what is between; what divides. */
+/* Of whole numbers: the lesser, the greater, what is between; what divides;
+ * powers of two. */
 #ifndef SONDE_BASE_NUM_H
 #define SONDE_BASE_NUM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline uint64_t u64_min(uint64_t a, uint64_t b)
@@ -18,6 +20,12 @@ static inline uint64_t u64_max(uint64_t a, uint64_t b)
 static inline uint64_t u64_within(uint64_t least, uint64_t value, uint64_t most)
 {
     return u64_max(least, u64_min(value, most));
+}
+
+/* True of 1, 2, 4, … */
+static inline bool u64_is_power(uint64_t x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
 }
 
 /* The greatest common divisor; of 0 and a number, that number. */

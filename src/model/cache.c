@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 enum {
     SECTORS_MAX = 64,      /* bits of a word */
@@ -155,11 +156,6 @@ uint64_t cache_shape_bytes(const struct cache_shape *shape)
     return shape->line * shape_slots(shape);
 }
 
-static bool is_power_of_two(uint64_t x)
-{
-    return x != 0 && (x & (x - 1)) == 0;
-}
-
 bool cache_shape_even(const struct cache_shape *shape)
 {
     for (size_t set = 1; set < shape->sets; set++)
@@ -214,7 +210,7 @@ static int check_masks(const struct cache_shape *shape, const char *what,
         if (masks[bit] == 0)
             return error_set(err, ERR_FILE, "%s bit %zu has no address bit",
                              what, bit);
-        if (!is_power_of_two(shape->line) ||
+        if (!u64_is_power(shape->line) ||
             (masks[bit] & (shape->line - 1)) != 0)
             return error_set(err, ERR_FILE,
                              "%s bit %zu lies within the line of %" PRIu64
@@ -252,7 +248,7 @@ static int check_slices(const struct cache_shape *shape, struct error *err)
     if (!cache_shape_even(shape))
         return error_set(err, ERR_FILE, "sets in slices must be equally large");
     if (s->from_bit > 63 || (uint64_t)1 << s->from_bit < shape->line ||
-        !is_power_of_two(shape->line))
+        !u64_is_power(shape->line))
         return error_set(err, ERR_FILE,
                          "slices by bit %u cut through lines of %" PRIu64
                          " bytes",
@@ -304,7 +300,7 @@ static int check_policy(const struct cache_shape *shape, struct error *err)
     if (shape->policy != POLICY_PLRU)
         return 0;
     for (size_t set = 0; set < shape->sets; set++)
-        if (!is_power_of_two(shape->set_ways[set]))
+        if (!u64_is_power(shape->set_ways[set]))
             return error_set(err, ERR_FILE,
                              "the policy plru needs a power of two of ways, "
                              "not %" PRIu32,
@@ -365,7 +361,7 @@ void cache_shape_free(struct cache_shape *shape)
 /* log2, or -1. */
 static int shift_of(uint64_t x)
 {
-    return is_power_of_two(x) ? __builtin_ctzll(x) : -1;
+    return u64_is_power(x) ? __builtin_ctzll(x) : -1;
 }
 
 /* Deals the entries to the sets in rounds that skip full sets. */
@@ -419,7 +415,7 @@ static void choose_index(struct cache *c)
         c->index = INDEX_DEALT;
         c->dealt = deal(&c->shape, c->slots);
     } else {
-        c->index = is_power_of_two(c->shape.sets) ? INDEX_MASK : INDEX_MODULO;
+        c->index = u64_is_power(c->shape.sets) ? INDEX_MASK : INDEX_MODULO;
     }
 }
 

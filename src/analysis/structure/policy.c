@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 /* What is taken for the share of loads that the clock tells wrongly.  It weighs
  * all policies alike, so any small share finds the same one. */
@@ -49,11 +50,6 @@ static const struct {
     {.policy = POLICY_LRU_MIDPOINT, .behind = 3},
     {.policy = POLICY_LRU_MIDPOINT, .behind = UINT16_MAX},
 };
-
-static bool is_power_of_two(uint32_t x)
-{
-    return (x & (x - 1)) == 0;
-}
 
 static struct cache *one_set(size_t which, uint32_t ways)
 {
@@ -319,7 +315,7 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
         v.score[p].likelihood = -INFINITY;
     for (size_t i = 0; i < COUNT_OF(certain); i++) {
         const enum cache_policy policy = certain[i].policy;
-        if (policy == POLICY_PLRU && !is_power_of_two(ways))
+        if (policy == POLICY_PLRU && !u64_is_power(ways))
             continue;
         if (certain[i].behind > 0 && certain[i].behind < ways &&
             ways > FEW_WAYS)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 /* What is taken for the share of visits that the clock tells wrongly, or what
  * else is not in the model: it weighs all caches alike. */
@@ -75,11 +76,6 @@ static uint64_t ways_of(const struct candidate *c, uint64_t set)
     const uint64_t past = (set + c->sets - c->own_at) % c->sets;
     const uint64_t own = c->own / c->sets + (past < c->own % c->sets);
     return c->ways > own ? c->ways - own : 1;
-}
-
-static bool is_power_of_two(uint64_t x)
-{
-    return (x & (x - 1)) == 0;
 }
 
 static struct cache *make_cache(const struct candidate *c, uint64_t sector)
@@ -353,7 +349,7 @@ static bool can_be(const struct candidate *c)
     const bool bits = policy == POLICY_PLRU || policy == POLICY_NRU;
     if (c->ways <= 2 && (c->ways == 1 || bits))
         return c->policy == 0;
-    return policy != POLICY_PLRU || is_power_of_two(c->ways);
+    return policy != POLICY_PLRU || u64_is_power(c->ways);
 }
 
 static int by_score(const void *a, const void *b)

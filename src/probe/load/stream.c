@@ -36,6 +36,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "probe/load/stream.h"
 #include "probe/run/grid_barrier.h"
@@ -94,15 +95,10 @@ static bool cache_fits(const struct stream *s)
                                                        : both);
 }
 
-static bool is_power_of_two(uint64_t n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
 /* NULL if the words go together. */
 static const char *contradiction(const struct stream *s)
 {
-    if (!is_power_of_two(s->width))
+    if (!u64_is_power(s->width))
         return "width is 1, 2, 4, 8 or 16";
     if (s->op != OP_READ && s->space != GLOBAL &&
         !(s->op == OP_WRITE && s->space == SHARED))
@@ -114,7 +110,7 @@ static const char *contradiction(const struct stream *s)
         return "a texel is 4 B wide (width=4)";
     if ((s->space == SHARED || s->space == CONSTANT) && !stream_shares_all(s))
         return "shared and constant memory are of an SM (share=warp, sm)";
-    if (!is_power_of_two(s->row) ||
+    if (!u64_is_power(s->row) ||
         (s->row < STREAM_LANES &&
          (!stream_shares_all(s) || s->space == CONSTANT ||
           s->space == TEXTURE)))

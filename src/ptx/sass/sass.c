@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/text.h"
 
 enum { OPCODE_BITS = 12, CODE_BITS = 9 };
@@ -85,11 +86,6 @@ static const char *word_of(const struct reading *r, const struct field *f)
     return "";
 }
 
-static bool is_power_of_two(unsigned x)
-{
-    return x != 0 && (x & (x - 1)) == 0;
-}
-
 /* The disassembler calls a multiply-add that only moves, adds or shifts so;
  * which it does not was seen, too: not a move of a uniform register, nor the
  * shifts by 16 and by 31. */
@@ -106,7 +102,7 @@ static const char *alias(const struct reading *r)
         return "U32"; /* a move from a uniform register */
     if (constant && b == 1)
         return "IADD";
-    if (constant && c == ZERO && is_power_of_two(b) && b != 1u << 16 &&
+    if (constant && c == ZERO && u64_is_power(b) && b != 1u << 16 &&
         b != 1u << 31)
         return "SHL";
     return NULL;

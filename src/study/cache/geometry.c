@@ -361,11 +361,6 @@ static unsigned log2_of(uint64_t power)
     return (unsigned)__builtin_ctzll(power);
 }
 
-static bool is_power_of_two(uint64_t x)
-{
-    return x != 0 && (x & (x - 1)) == 0;
-}
-
 unsigned geometry_bits(const struct geometry *g)
 {
     const uint64_t sets = g->modulo > 0 ? g->sets / g->modulo : g->sets;
@@ -520,7 +515,7 @@ static void solve(struct search_index *s, uint64_t unit, struct geometry *g)
     g->index = GEOMETRY_BITS;
     g->sets = (uint64_t)1 << rank;
     g->range = s->asked + unit;
-    if (f->modulus > g->sets && !is_power_of_two(f->modulus)) {
+    if (f->modulus > g->sets && !u64_is_power(f->modulus)) {
         g->index = GEOMETRY_MODULO;
         g->sets = f->modulus;
     }
@@ -552,7 +547,7 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
         few = g->ways << __builtin_popcountll(s.pivots) < 2 * lines->most;
     }
     if (few && lab_ok(e->lab)) {
-        if (is_power_of_two(s.members.modulus))
+        if (u64_is_power(s.members.modulus))
             ask_mapped(e, &s, g);
         solve(&s, e->unit, g);
     }
@@ -957,7 +952,7 @@ static bool is_hashed(const struct geometry *g)
 {
     bool hashed = g->index == GEOMETRY_SLICED;
     for (unsigned i = 0; i < geometry_bits(g); i++)
-        hashed = hashed || !is_power_of_two(g->bits[i]);
+        hashed = hashed || !u64_is_power(g->bits[i]);
     return hashed;
 }
 
