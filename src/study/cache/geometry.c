@@ -1160,6 +1160,39 @@ static void split_modulo(const struct eviction *e, struct geometry *g)
     g->from_bit = log2_of(e->unit);
 }
 
+/*
+ * Whether what lies so many bytes from the lines of a set, within blocks of
+ * twice as many, is of the same lines: it fills the set in their place, and
+ * comes beside them where others would put one of them out.
+ */
+static bool is_one_line(struct eviction *e, const struct script_lines *set,
+                        uint64_t apart)
+{
+    const struct script_lines group = group_of(set);
+    struct script_lines moved = {
+        lab_alloc(e->lab, set->count, sizeof *moved.at), set->count};
+    struct segment *const others =
+        lab_alloc(e->lab, group.count, sizeof *others);
+    moved.at[0] = set->at[0];
+    for (size_t i = 0; i < group.count; i++) {
+        moved.at[i + 1] = group.at[i] ^ apart;
+        others[i] = (struct segment){moved.at[i + 1], 1, 0};
+    }
+    return eviction_crowds(e, &moved, &(struct segments){0}) &&
+           !eviction_evicts(e, &group, others, group.count);
+}
+
+uint64_t geometry_line(struct eviction *e, const struct geometry_lines *lines)
+{
+    struct pool_found pool;
+    const struct geometry g = find_ways(e, lines, &pool);
+    uint64_t line = e->unit;
+    while (g.ways > 0 && lab_ok(e->lab) && line < LINE_MOST &&
+           is_one_line(e, &g.set, line))
+        line *= 2;
+    return eviction_gave_up(e) || g.ways == 0 || line == LINE_MOST ? 0 : line;
+}
+
 struct geometry geometry_find(struct eviction *e,
                               const struct geometry_lines *lines)
 {

@@ -46,6 +46,11 @@ struct geometry_lines {
     uint64_t least, most;
 };
 
+/* The bytes of a line of which `unit` is a part, if there are more; 0: none
+ * tells. */
+uint64_t geometry_line(struct eviction *eviction,
+                       const struct geometry_lines *lines);
+
 /* Finds the shape of a cache that holds so many lines. */
 struct geometry geometry_find(struct eviction *eviction,
                               const struct geometry_lines *lines);

@@ -172,10 +172,24 @@ static struct lapped lap_of(struct lab *lab, double early, double above,
 /* A lap is enough that says to so many cycles what a load costs. */
 static const double lap_enough = 0.3;
 
-/* Those of a trace's loads that cost between two bounds; `text` is the
- * experiment. */
-static struct cost traced(struct lab *lab, double above, double below,
-                          const char *text)
+/* Misses that find the same cost alike.  Where they do not, some find L2 near
+ * and some far, or are no misses, and the mean depends on which they are: known
+ * to no better than a tenth, or some cycles of a small one, it is nothing. */
+static const double alike = 0.1;
+
+/* Nothing makes a load earlier: where a twentieth cost less than most, by a
+ * tenth of what these cost more than the level before, they are of two kinds.
+ */
+static bool are_some_early(const struct lapped *l, double before, double cycles)
+{
+    const double early = cycles - alike * (cycles - before);
+    return 20 * (l->count - hits_above(l->cycles, l->count, early)) > l->count;
+}
+
+/* Those of a trace's loads that cost between two bounds, and more than the
+ * level before; `text` is the experiment. */
+static struct cost traced(struct lab *lab, double before, double above,
+                          double below, const char *text)
 {
     const double timing = fact_trace(lab)->cycles;
     struct lapped l = {.text = text,
@@ -192,6 +206,9 @@ static struct cost traced(struct lab *lab, double above, double below,
         add_laps(lab, &l, 1);
         u = l.laps.cost;
     }
+    if (lab_ok(lab) && are_some_early(&l, before + timing, u.cycles))
+        lab_fail(lab, ERR_UNSUPPORTED, why_varies,
+                 alike * (u.cycles - before - timing));
     return less_timing(lab, &u, l.experiment);
 }
 
@@ -234,7 +251,7 @@ static struct cost hits_behind(struct lab *lab, const struct level_row *row,
     const uint64_t stride = u64_max(fact_sure_line(lab, row->behind), 64);
     const uint64_t bytes =
         u64_min(8 * above->overflows, facts->fits) / stride * stride;
-    return traced(lab, hits_limit(above->hit, above->miss),
+    return traced(lab, above->hit, hits_limit(above->hit, above->miss),
                   hits_limit(facts->hit, facts->miss),
                   lab_text(lab,
                            "trace %s bytes=%" PRIu64 " stride=%" PRIu64
@@ -458,11 +475,6 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
     return l2->present ? why_l2_few_lines : l2->why;
 }
 
-/* Misses that find the same cost alike.  Where they do not, some find L2 near
- * and some far, or are no misses, and the mean depends on which they are: known
- * to no better than a tenth, or some cycles of a small one, it is nothing. */
-static const double alike = 0.1;
-
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
 {
@@ -562,14 +574,14 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
 
-/* Those of a trace that cost about what a miss does: from half-way to as much
- * above. */
+/* Those of a trace that cost so much more than a hit does, to half as much again
+ * as a miss costs more. */
 static struct cost traced_misses(struct lab *lab,
-                                 const struct fact_bracket *facts,
+                                 const struct fact_bracket *facts, double more,
                                  const char *text)
 {
-    const double half = (facts->miss - facts->hit) / 2;
-    return traced(lab, facts->hit + half, facts->miss + half, text);
+    return traced(lab, facts->hit, facts->hit + more,
+                  facts->miss + (facts->miss - facts->hit) / 2, text);
 }
 
 /* Loads that miss in a ring that is far too large for the level, whatever its
@@ -578,7 +590,7 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
     return traced_misses(
-        lab, facts,
+        lab, facts, (facts->miss - facts->hit) / 2,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
                  row->load, facts->deep, row->coarse));
 }
@@ -592,8 +604,9 @@ static struct cost cold_misses(struct lab *lab, const struct level_row *row,
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
     enum { COLD = 192 };
+    /* None hits, and those that find L2 near may cost much less than others. */
     const struct cost c = traced_misses(
-        lab, facts,
+        lab, facts, facts->hit / 10,
         lab_text(lab, "trace %s %s visits=%d", row->load, cold, COLD));
     return widened_by_lines(&c, l2_hit, COLD);
 }

@@ -34,6 +34,7 @@ static const struct answer proposes[] = {
  * to tell two sizes from the rest.  Latencies above a miss are spikes, and are
  * cut down to it, since the reduction squares them. */
 enum { SIZES = 28, LOADS = 500, SEGMENT_LEAST = 3, CHANGES = 8 };
+enum { LOADS_AT_ONCE = 64 }; /* the most that a trace times together */
 enum { RESOLUTION = 3 }; /* steps */
 static const double alpha = 0.05;
 
@@ -66,28 +67,29 @@ static struct sizes sizes_around(const struct lab *lab,
     return s;
 }
 
-/* The latencies of one size's trace, as a row of the matrix; which part of them
- * came from the level before.  Those cost what a hit does, as all that this
- * level is asked for. */
+/* The latencies of one size's trace, as a row of the matrix, each that of so
+ * many loads in turn; which part of them came from the level before.  Those cost
+ * what a hit does, as all that this level is asked for. */
 static double trace_size(struct lab *lab, const struct level_row *row,
-                         uint64_t bytes, double *latencies)
+                         uint64_t bytes, unsigned each, double *latencies)
 {
     const struct fact_bracket *const f = fact_bracket(lab, level_of(row));
-    const double timing = fact_trace(lab)->cycles, most = f->miss + timing;
+    const double timing = fact_trace(lab)->cycles / each;
     double front = 0, least = 0, limit = 0;
     if (row->behind != LEVEL_COUNT) {
         limit =
             hits_limit(fact_bracket(lab, row->behind)->hit, f->hit) + timing;
         least = f->hit + timing;
     }
-    const struct column c =
-        lab_column(lab, "cycles",
-                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                   " warm=2 visits=%d records=%d",
-                   level_ring(row), bytes, stride_of(lab, row), LOADS, LOADS);
+    const struct column c = lab_column(
+        lab, "cycles",
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+        " warm=2 visits=%d each=%u records=%d",
+        level_ring(row), bytes, stride_of(lab, row), LOADS, each, LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++) {
-        front += c.at[i] < limit;
-        latencies[i] = fmax(least, fmin(c.at[i], most));
+        const double cycles = c.at[i] / each;
+        front += cycles < limit;
+        latencies[i] = fmax(least, fmin(cycles, f->miss + timing));
     }
     return front / LOADS;
 }
@@ -177,30 +179,62 @@ static bool is_unasked(struct lab *lab, const struct level_row *row,
     return true;
 }
 
+/* The traces of all sizes; which part of the edge's the level before kept. */
+static double trace_sizes(struct lab *lab, const struct level_row *row,
+                          const struct sizes *sizes, unsigned each,
+                          double *matrix)
+{
+    const uint64_t edge = fact_rings(lab, level_of(row))->bytes;
+    double kept = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        const uint64_t bytes = sizes->first + i * sizes->step;
+        const double front =
+            trace_size(lab, row, bytes, each, matrix + i * LOADS);
+        if (bytes <= edge)
+            kept = front;
+    }
+    return kept;
+}
+
+static bool is_at_edge(const struct lab *lab, const struct level_row *row,
+                       const struct sizes *sizes, const struct finding *f)
+{
+    const double edge = (double)fact_rings(lab, level_of(row))->bytes;
+    return f->value.kind == VALUE_NUMBER &&
+           fabs(f->value.number - edge) <= RESOLUTION * (double)sizes->step;
+}
+
+static void ask_by(struct lab *lab, const struct level_row *row, unsigned each,
+                   struct finding *f)
+{
+    const struct sizes sizes = sizes_around(lab, row);
+    const double edge = (double)fact_rings(lab, level_of(row))->bytes;
+    double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
+    const double kept = trace_sizes(lab, row, &sizes, each, matrix);
+    if (!lab_ok(lab))
+        return;
+    /* So much more than fits here may be loaded before anything changes. */
+    if (kept * edge > RESOLUTION * (double)sizes.step)
+        finding_none(f, why_size_at_most_kept, 100 * kept);
+    else
+        report_change(f, matrix, &sizes);
+    /* Of a ring of more lines others may go first, where an index is hashed:
+     * then whole laps tell. */
+    const uint64_t last = sizes.first + SIZES * sizes.step;
+    const uint64_t lap = last / stride_of(lab, row) / LOADS + 1;
+    if (each == 1 && lap > 1 && lap <= LOADS_AT_ONCE &&
+        !is_at_edge(lab, row, &sizes, f))
+        ask_by(lab, row, (unsigned)lap, f);
+}
+
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
 {
-    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
     if (is_unasked(lab, row, f))
         return;
-    const struct sizes sizes = sizes_around(lab, row);
-    double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
-    double kept = 0;
     lab_cite(lab, f);
-    for (size_t i = 0; i < SIZES; i++) {
-        const uint64_t bytes = sizes.first + i * sizes.step;
-        const double front = trace_size(lab, row, bytes, matrix + i * LOADS);
-        if (bytes <= rings->bytes)
-            kept = front;
-    }
-    if (!lab_ok(lab))
-        return;
-    /* So much more than fits here may be loaded before anything changes. */
-    if (kept * (double)rings->bytes > RESOLUTION * (double)sizes.step)
-        finding_none(f, why_size_at_most_kept, 100 * kept);
-    else
-        report_change(f, matrix, &sizes);
+    ask_by(lab, row, 1, f);
 }
 
 static void change_point_run(struct lab *lab)

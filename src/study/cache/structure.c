@@ -21,9 +21,11 @@ static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
                                      FACT_SIDES,  FACT_NONE};
 static const char *const needs[] = {"overfill", "sharing", "icache_sharing",
                                     NULL};
-/* Where the lines of all sets are known, so is the size. */
+/* Where the lines of all sets are known, so is the size; and the line, where
+ * there was too little room to tell it. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
+    {level_components, "line", "B"},
     {0},
 };
 static const struct answer answers[] = {
@@ -49,6 +51,8 @@ struct structure_question {
     const struct level_row *row;
     const struct fact_bracket *facts;
     uint64_t line;
+    bool open;      /* no study before could tell the line … */
+    bool shorter;   /* … and it may be shorter than what is asked for at once */
     unsigned parts; /* of the cache */
     struct eviction eviction;
     struct geometry shape;
@@ -174,6 +178,52 @@ static void propose_size(struct structure_question *q)
     finding_interval(f, size, size, -1);
 }
 
+/* Of lines that may be shorter: where several come at once there are as many
+ * more, in one set or in several. */
+static void report_at_least(struct structure_question *q, const char *attribute,
+                            uint64_t number)
+{
+    report(q, attribute, value_number((double)number));
+    struct finding *const f =
+        lab_finding(q->lab, q->row->component, attribute);
+    f->status = STATUS_AT_LEAST;
+    lab_because_short(f, q->row);
+}
+
+static void report_short(struct structure_question *q)
+{
+    report_at_least(q, "ways", q->shape.ways);
+    report_at_least(q, "sets", q->shape.sets);
+    drop(q, "set_ways");
+    refuse(q, "s*", lab_why_unknown(q->lab, q->row->component, "line"));
+}
+
+static void propose_line(struct structure_question *q)
+{
+    struct finding *const f = lab_finding(q->lab, q->row->component, "line");
+    finding_measured(f, (double)q->line);
+    finding_interval(f, (double)q->line, (double)q->line, -1);
+    finding_cite(f, q->eviction.fits);
+    finding_cite(f, q->eviction.overflows);
+}
+
+/* What is left of lines in random order; NULL: it is not known. */
+static const struct finding *held_of(const struct structure_question *q)
+{
+    const struct finding *const held =
+        lab_proposal(q->lab, "overfill", q->row->component, "size");
+    return held != NULL && held->status == STATUS_MEASURED ? held : NULL;
+}
+
+/* It is as much as the sets have lines. */
+static bool is_held(const struct structure_question *q)
+{
+    const struct finding *const held = held_of(q);
+    const double size = (double)(q->parts * q->shape.lines * q->line);
+    return held != NULL && held->interval[0] <= size &&
+           size <= held->interval[1];
+}
+
 /* Sets and ways may name more lines than there is room for data. */
 static void report_shape(struct structure_question *q,
                          const struct geometry_lines *lines)
@@ -183,7 +233,7 @@ static void report_shape(struct structure_question *q,
     report(q, "sets", value_number((double)(q->parts * g->sets)));
     report_bits(q);
     report_modulo(q);
-    if (g->lines >= lines->least && g->lines <= lines->most)
+    if ((g->lines >= lines->least && g->lines <= lines->most) || is_held(q))
         propose_size(q);
 }
 
@@ -582,9 +632,8 @@ static void find_costs(struct structure_question *q)
 static void allow_held(const struct structure_question *q,
                        struct geometry_lines *lines)
 {
-    const struct finding *const held =
-        lab_proposal(q->lab, "overfill", q->row->component, "size");
-    if (held == NULL || held->status != STATUS_MEASURED)
+    const struct finding *const held = held_of(q);
+    if (held == NULL)
         return;
     const double line = (double)q->line, most = (double)lines->most;
     const double said = held->value.number / line;
@@ -616,9 +665,31 @@ static struct geometry_lines lines_of(const struct structure_question *q)
     return lines;
 }
 
+/* What is asked for at once lies in one line; whether that is longer its
+ * neighbours tell.  False if they do not. */
+static bool find_line(struct structure_question *q)
+{
+    struct eviction *const e = &q->eviction;
+    const struct geometry_lines lines = lines_of(q);
+    e->held = lines.least;
+    const uint64_t line = geometry_line(e, &lines);
+    if (!lab_ok(q->lab))
+        return false;
+    if (line == 0) {
+        refuse(q, "*", lab_why_unknown(q->lab, q->row->component, "line"));
+        return false;
+    }
+    q->shorter =
+        line == e->unit && fact_sector(q->lab, level_of(q->row))->bound;
+    q->line = e->unit = line;
+    return true;
+}
+
 static void find_structure(struct structure_question *q)
 {
     find_costs(q);
+    if (q->open && !find_line(q))
+        return;
     const struct geometry_lines lines = lines_of(q);
     q->eviction.held = lines.least;
     q->shape = geometry_find(&q->eviction, &lines);
@@ -632,8 +703,12 @@ static void find_structure(struct structure_question *q)
         return;
     }
     /* A few sets that are alike are no proof that all are, but at random. */
-    if (q->shape.sets > 0) {
+    if (q->shape.sets > 0 && q->shorter) {
+        report_short(q);
+    } else if (q->shape.sets > 0) {
         report_shape(q, &lines);
+        if (q->open)
+            propose_line(q);
     } else if (q->eviction.strewn > 0) {
         report_room(q);
     } else {
@@ -731,7 +806,7 @@ static const char *why_not(const struct structure_question *q)
     const struct fact_bracket *const b = q->facts;
     if (!b->present)
         return b->why;
-    if (q->line == 0 || fact_line(q->lab, level_of(q->row))->bound)
+    if (q->line == 0)
         return lab_why_unknown(q->lab, q->row->component, "line");
     if (q->line < q->row->apart)
         return lab_text(q->lab, why_words_apart, q->row->apart,
@@ -771,12 +846,17 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
-    const uint64_t line = fact_sure_line(lab, id), beside = beside_of(lab, row);
+    const struct fact_line *const asked = fact_line(lab, id);
+    const bool open = asked->bound || asked->longer;
+    const uint64_t line =
+        open ? fact_sure_sector(lab, id) : fact_sure_line(lab, id);
+    const uint64_t beside = beside_of(lab, row);
     struct structure_question q = {
         .lab = lab,
         .row = row,
         .facts = facts,
         .line = line,
+        .open = open,
         .parts = id == LEVEL_L2 && fact_sides(lab)->parts == 2 ? 2 : 1,
         .eviction = {
             .lab = lab,

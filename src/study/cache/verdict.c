@@ -5,7 +5,8 @@
  *             of lines in random order (overfill), by instructions that share
  *             the storage (icache_sharing); doubted by where latencies change
  *             (size_change_point)
- *     line    by more lines than fit (line); doubted by rings without an edge
+ *     line    by more lines than fit (line), or, where that is but a bound, by
+ *             what fills a set (structure); doubted by rings without an edge
  *     sector  by the distance of slow loads (sector); doubted alike
  *     parts   by growing rings (size_bracket), by single lines (l2_sides)
  *
@@ -82,7 +83,10 @@ static void judge_line(struct lab *lab, const char *component,
         lab_proposal(lab, attribute, component, attribute);
     const struct finding *const doubt =
         lab_proposal(lab, "size", component, attribute);
-    struct finding *const f = accept(lab, component, attribute, proposal);
+    const struct finding *const by_sets =
+        estimate(lab, "structure", component, attribute);
+    struct finding *const f = accept(lab, component, attribute,
+                                     by_sets != NULL ? by_sets : proposal);
     if (doubt != NULL && !doubt->skipped)
         finding_none(f, "%s", doubt->because);
 }
