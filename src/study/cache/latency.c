@@ -177,12 +177,14 @@ static const double lap_enough = 0.3;
  * to no better than a tenth, or some cycles of a small one, it is nothing. */
 static const double alike = 0.1;
 
-/* Nothing makes a load earlier: where a twentieth cost less than most, by a
- * tenth of what these cost more than the level before, they are of two kinds.
- */
-static bool are_some_early(const struct lapped *l, double before, double cycles)
+/* Nothing makes a load earlier: where a twentieth cost less than most, by more
+ * than these stray and a tenth of what they cost more than the level before,
+ * they are of two kinds. */
+static bool are_some_early(const struct lapped *l, double before,
+                           const struct undisturbed *u)
 {
-    const double early = cycles - alike * (cycles - before);
+    const double early =
+        u->cycles - fmax(alike * (u->cycles - before), 4 * u->spread);
     return 20 * (l->count - hits_above(l->cycles, l->count, early)) > l->count;
 }
 
@@ -206,7 +208,7 @@ static struct cost traced(struct lab *lab, double before, double above,
         add_laps(lab, &l, 1);
         u = l.laps.cost;
     }
-    if (lab_ok(lab) && are_some_early(&l, before + timing, u.cycles))
+    if (lab_ok(lab) && are_some_early(&l, before + timing, &u))
         lab_fail(lab, ERR_UNSUPPORTED, why_varies,
                  alike * (u.cycles - before - timing));
     return less_timing(lab, &u, l.experiment);
