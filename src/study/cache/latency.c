@@ -576,13 +576,14 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
 
-/* Those of a trace that cost so much more than a hit does, to half as much again
- * as a miss costs more. */
+/* Those of a trace that cost more than hits do, but for jitter: what finds L2
+ * near may cost much less than what finds it far.  To half as much again as a
+ * miss costs more. */
 static struct cost traced_misses(struct lab *lab,
-                                 const struct fact_bracket *facts, double more,
+                                 const struct fact_bracket *facts,
                                  const char *text)
 {
-    return traced(lab, facts->hit, facts->hit + more,
+    return traced(lab, facts->hit, facts->hit + fmax(8, 0.1 * facts->hit),
                   facts->miss + (facts->miss - facts->hit) / 2, text);
 }
 
@@ -592,7 +593,7 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
     return traced_misses(
-        lab, facts, (facts->miss - facts->hit) / 2,
+        lab, facts,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
                  row->load, facts->deep, row->coarse));
 }
@@ -606,9 +607,8 @@ static struct cost cold_misses(struct lab *lab, const struct level_row *row,
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
     enum { COLD = 192 };
-    /* None hits, and those that find L2 near may cost much less than others. */
     const struct cost c = traced_misses(
-        lab, facts, facts->hit / 10,
+        lab, facts,
         lab_text(lab, "trace %s %s visits=%d", row->load, cold, COLD));
     return widened_by_lines(&c, l2_hit, COLD);
 }
