@@ -35,10 +35,17 @@ static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
            (double)all < least_of_about * about;
 }
 
-/* Where no conflicts tell. */
-static void take_one_set(struct tlb_facts *tlb)
+/* Where no conflicts tell; of victims by chance only if one more than fit does
+ * not come to stay in many laps, either. */
+static void take_one_set(struct tlb_question *q, size_t level)
 {
+    struct tlb_facts *const tlb = &q->t->tlb[level];
     if (!tlb->one_set || tlb->sets > 0 || tlb->ways > 0 || tlb->of_sets > 0)
+        return;
+    tlb->one_set =
+        !tlb->chance ||
+        !tlb_ring_fits(q, level, 0, tlb->fit - tlb_taken(q, level) + 1);
+    if (!tlb->one_set || !lab_ok(q->lab))
         return;
     tlb->sets = 1;
     tlb->ways = tlb->fit;
@@ -149,14 +156,14 @@ static void ask_built(struct tlb_question *q, size_t level)
     tlb_find_ways(q, level);
     if (tlb->ways > 0)
         show_sets(q, level);
-    take_one_set(tlb);
+    take_one_set(q, level);
     if (lab_ok(q->lab) && tlb->sets != 1)
         (tlb_is_large(q, level) ? tlb_find_large : tlb_find_sets)(q, level);
     if (tlb->sets > 1 || tlb->of_sets > 0)
         show_entries(q, level);
     if (lab_ok(q->lab))
         tlb_conclude_region(q, level);
-    take_one_set(tlb);
+    take_one_set(q, level);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
 }
