@@ -32,6 +32,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/homes.h"
@@ -628,6 +629,14 @@ static uint64_t look_step(const struct overfill *o)
     return step % o->members;
 }
 
+/* No multiples of one number: those would be looks at a few places at times. */
+static uint32_t luck_of(size_t sm)
+{
+    struct rng rng;
+    rng_seed(&rng, sm);
+    return (uint32_t)rng_below(&rng, UINT32_MAX);
+}
+
 /* Of an SM in that launch of those in a row. */
 static void write_job(struct flood *f, size_t run, size_t i)
 {
@@ -661,7 +670,7 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_TRIALS] = f->trials + o->settle;
     job[JOB_SETTLE] = o->settle;
     job[JOB_IN_A_ROW] = o->fills > 0 ? 1 : o->looks;
-    job[JOB_LUCK] = o->fills > 0 ? (uint32_t)(i * 0x9e3779b1) : 0;
+    job[JOB_LUCK] = o->fills > 0 ? luck_of(i) : 0;
     job[JOB_FILLS] = o->fills > 0 ? o->fills : f->trials + o->settle;
 }
 
