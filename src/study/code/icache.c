@@ -539,6 +539,7 @@ static struct trace trace_found(struct cache_question *q,
            other.count * sizeof *other.visits);
     return both;
 }
+
 /* Functions so many KiB apart that nothing comes to another, though twice as
  * many lines come ahead as were seen to; many, of which the cache holds half,
  * or few more than it does. */
@@ -552,8 +553,7 @@ static void call_apart(const struct cache_question *q,
         calls->apart *= 2;
     const uint64_t bytes = calls->apart * CODE_HALVED;
     const uint64_t lines = u64_max(bytes / fit->model_line, 1);
-    const uint64_t sets =
-        fit->model_sets / u64_gcd(fit->model_sets, lines);
+    const uint64_t sets = fit->model_sets / u64_gcd(fit->model_sets, lines);
     const uint64_t held = sets * fit->model_ways;
     calls->functions =
         u64_min(many ? 2 * held : held + held / 16 + 1, CODE_POOL / bytes);
