@@ -55,7 +55,12 @@ enum { WARPS = 16, READERS = 32, SMS_MOST = 512 };
 /* Of a pair: lines that are looked for, lines that are new.  They lie so far
  * apart that none of any cache holds two, not by a power of two, lest all be
  * in one set, and all pairs within 64 KiB of constants. */
-enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 4 };
+enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 8 };
+
+/* Loads that tell, where misses cost little more than hits: one that looks like
+ * a hit one time in five does so in two of two 40 times in 1000, in five of six
+ * once or twice.  Where they cost much more two are as good. */
+enum { SURE = 3 * LINES };
 
 /* A cache, and by which loads it is asked. */
 struct instances_question {
@@ -131,6 +136,7 @@ enum {
 /* Up to what a load of a script hits the first cache, and the next one. */
 struct limits {
     double first, next; /* next 0: nothing tells */
+    double clear;       /* a miss that costs as much never looks like a hit */
 };
 
 /*
@@ -153,9 +159,13 @@ static struct limits limits_of_pairs(const struct instances_question *q,
     const double hit = stats_median(own, count);
     const double limit = fmax(first_level_limit(own, count, hit),
                               first_level_limit(again, count, hit));
-    return q->first->hit <= limit
-               ? (struct limits){fmax(q->first->limit, limit), q->next}
-               : (struct limits){limit, 0};
+    struct limits l = {.first = limit};
+    if (q->first->hit <= limit)
+        l = (struct limits){.first = fmax(q->first->limit, limit),
+                            .next = q->next};
+    /* As far beyond the limit as that is from what most hits cost. */
+    l.clear = 2 * l.first - hit;
+    return l;
 }
 
 /* Counts only what the controls bear out; returns where the next pair's loads
@@ -168,14 +178,17 @@ static const double *judge_pair(const struct limits *limit, const double *pair,
     const bool hits = hits_above(pair + AGAIN, LINES, limit->first) == 0 &&
                       hits_above(pair + OWN, LINES, limit->first) == 0;
     if (hits && hits_above(fresh, LINES, limit->first) == LINES) {
-        seen->asked += LINES;
-        seen->missed += missed;
+        const bool clear = hits_above(fresh, LINES, limit->clear) == LINES;
+        const size_t times = clear ? SURE / LINES : 1;
+        seen->asked += times * LINES;
+        seen->missed += times * missed;
     }
     /* What is found in the first cache does not tell of the next. */
     if (hits && limit->next > 0 && missed == LINES &&
         hits_above(fresh, LINES, limit->next) == LINES) {
-        seen->next_asked += LINES;
-        seen->next_missed += hits_above(sought, LINES, limit->next);
+        seen->next_asked += SURE;
+        seen->next_missed +=
+            SURE / LINES * hits_above(sought, LINES, limit->next);
     }
     return pair + KEPT;
 }
@@ -231,7 +244,7 @@ static void judge_readers(const struct instances_question *q,
 /* Without a pair whose controls were good nothing is known. */
 static enum hits_tally tally_seen(size_t missed, size_t asked)
 {
-    return asked == 0 ? TALLY_OPEN : hits_tally_of(missed, asked);
+    return asked < SURE ? TALLY_OPEN : hits_tally_of(missed, asked);
 }
 
 static bool is_settled(const struct instances_question *q,
