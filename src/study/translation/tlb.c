@@ -100,6 +100,18 @@ static bool is_by_chance(const struct tlb_question *q, size_t level)
                   cache_policy_name(POLICY_RANDOM)) == 0;
 }
 
+/* Places of a set hit that no policy would have kept in so many ways (H200: of
+ * the third TLB 16 in turn stay, where 8 push another out): the set, or how it
+ * is filled, is not as it is said. */
+static void doubt_odd(struct tlb_question *q, size_t level)
+{
+    static const enum tlb_answer rest[] = {TLB_ENTRIES, TLB_REACH, TLB_SETS,
+                                           TLB_WAYS};
+    for (size_t i = 0; q->odd[level] && i < COUNT_OF(rest); i++)
+        if (tlb_is_found(q, level, rest[i]))
+            finding_doubt(q->finding[level][rest[i]], why_policy_unlike);
+}
+
 static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -125,6 +137,7 @@ static void report_entries(struct tlb_question *q, size_t level)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
     if (tlb->ways > 0)
         tlb_found(q, level, TLB_WAYS, (double)tlb->ways);
+    doubt_odd(q, level);
     /* Ways are alike or not; one set has no index, and sets that are unlike
      * have none of bits. */
     const bool unlike = tlb_is_found(q, level, TLB_SET_WAYS);

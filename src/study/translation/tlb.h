@@ -81,6 +81,8 @@ struct tlb_question {
     double late;     /* share of hits that look like misses, at least */
     double hit[TLBS_MOST], miss[TLBS_MOST]; /* cycles, of places at random */
     bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
+    /* Members of a set that its index foretold are in no policy's order. */
+    bool odd[TLBS_MOST];
     bool more;    /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */

@@ -245,9 +245,9 @@ static void report(struct tlb_question *q, size_t level,
         v->policy != POLICY_LRU && v->policy != POLICY_FIFO;
     /* As many as it has ways pushed each place out that the index foretold; or
      * what is late by chance looks like victims of chance. */
-    const bool unlike =
-        v->policy == POLICY_RANDOM &&
-        ((q->index[level] != NULL && tlb_is_large(q, level)) || is_noisy(q));
+    const bool foretold = q->index[level] != NULL && tlb_is_large(q, level);
+    const bool unlike = v->policy == POLICY_RANDOM && (foretold || is_noisy(q));
+    q->odd[level] = foretold && (!v->known || unlike) && !is_noisy(q);
     if (!v->known || unlike)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v->ambiguous)
