@@ -215,7 +215,8 @@ static const struct finding *held_of(const struct structure_question *q)
     return held != NULL && held->status == STATUS_MEASURED ? held : NULL;
 }
 
-/* It is as much as the sets have lines. */
+/* It is as much as the sets have lines.  Of an L1 that has tags for 256 KiB and
+ * room for 241 (H200) that may be so, too, so it counts for one line alone. */
 static bool is_held(const struct structure_question *q)
 {
     const struct finding *const held = held_of(q);
@@ -233,7 +234,8 @@ static void report_shape(struct structure_question *q,
     report(q, "sets", value_number((double)(q->parts * g->sets)));
     report_bits(q);
     report_modulo(q);
-    if ((g->lines >= lines->least && g->lines <= lines->most) || is_held(q))
+    const bool one_more = g->lines == lines->most + 1 && is_held(q);
+    if ((g->lines >= lines->least && g->lines <= lines->most) || one_more)
         propose_size(q);
 }
 
