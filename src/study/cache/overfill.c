@@ -250,6 +250,7 @@ static void learn_late(struct flood *q)
     while (lab_ok(q->lab) && late > held_give && lines / 2 >= least) {
         const double before = late;
         late = share_late(q, lines /= 2);
+        /* 3.3 standard errors, as in reach_of(). */
         if (late > before - 3.3 * sqrt(before / LOOKS_FEW))
             break;
     }

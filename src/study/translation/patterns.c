@@ -265,6 +265,7 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     const bool blurred = half < 2 * q->memory->sigma;
     const double least = least_of_miss(q);
     size_t kept = 0;
+    /* exp(-3): three laps, as above; half a cycle. */
     if (blurred && first->chance && 2 * half * exp(-3) > 0.5)
         q->why[P2] = why_pattern_noise;
     if (blurred && stats_median(cycles, count) > least)
