@@ -89,21 +89,24 @@ END_TEST
  * after the other, ask too much of one slice. */
 START_TEST(lines_that_lie_together_may_be_of_one_slice)
 {
-    json_t *const findings = truth_findings_of(
+    static const char *const studies[] = {"latency", "verdict"};
+    char *const spec = testing_spec_of(
         gpu_made("sms=2 caches/l2={'line': 256, 'sector': 256, 'sets': 80, "
                  "'ways': 11, 'policy': 'random', 'set_bits': "
                  "[[8,13,14,15,16,19],[9,11,13,14,15,18],[10,11,17,18,19,20]], "
                  "'slices': {'modulo': 5, 'from_bit': 16, 'bits': "
-                 "[[9,14,16,20]]}} paths/global={'l2': 329, 'memory': 741}"),
-        "latency");
+                 "[[9,14,16,20]]}} paths/global={'l2': 329, 'memory': 741}"));
+    json_t *const findings =
+        truth_findings(spec, 1, studies, COUNT_OF(studies));
     double cycles = 0, size = 0;
     ck_assert(truth_number(findings, "l2.latency", &cycles));
     ck_assert_double_eq_tol(cycles, 329, 2);
     ck_assert(truth_number(findings, "memory.latency", &cycles));
     ck_assert_double_eq_tol(cycles, 741, 4);
-    if (truth_number(findings, "l2.size", &size))
-        ck_assert_double_eq_tol(size, 80 * 11 * 256, 0.035 * 80 * 11 * 256);
+    ck_assert(truth_number(findings, "l2.size", &size));
+    ck_assert_double_eq_tol(size, 80 * 11 * 256, 0.035 * 80 * 11 * 256);
     json_decref(findings);
+    free(spec);
 }
 END_TEST
 
@@ -131,10 +134,8 @@ END_TEST
 static const struct {
     const char *without, *word;
 } lacking[] = {
-    {"mapping_bytes=0", "addresses"},
-    {"mapping_bytes=8", "pieces"},
-    {"clusters=0", "cluster"},
-    {"mapping_bytes=65536", "pieces"},
+    {"mapping_bytes=0", "addresses"},   {"mapping_bytes=8", "pieces"},
+    {"clusters=0", "cluster"},          {"mapping_bytes=65536", "pieces"},
     {"mapping_bytes=524288", "pieces"},
 };
 
@@ -180,8 +181,8 @@ START_TEST(what_a_gpu_lacks_costs_what_needs_it_alone)
 }
 END_TEST
 
-/* Of an SM with four copies of each cache: fewer warps than that, as many, which
- * do not show that there are no more, and more. */
+/* Of an SM with four copies of each cache: fewer warps than that, as many,
+ * which do not show that there are no more, and more. */
 static const struct {
     int threads;
     const char *status;
@@ -213,10 +214,9 @@ START_TEST(as_many_copies_as_warps_are_a_bound)
                          warps_asked[_i].status);
         ck_assert_str_eq(truth_text(f, of_warp, "status"),
                          warps_asked[_i].status);
-        ck_assert_double_eq(
-            json_number_value(
-                json_object_get(json_object_get(f, per_sm), "value")),
-            warps_asked[_i].copies);
+        ck_assert_double_eq(json_number_value(json_object_get(
+                                json_object_get(f, per_sm), "value")),
+                            warps_asked[_i].copies);
     }
     json_decref(f);
 }
