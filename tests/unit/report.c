@@ -345,11 +345,27 @@ START_TEST(read_refuses_what_is_no_report)
 }
 END_TEST
 
+/* The report as JSON, which is the same when it is read and written again, and
+ * as text after that; the caller frees both and `r` is ended. */
+static char *written_again(struct results *r, char **text)
+{
+    struct results back = {0};
+    struct error err;
+    char *const once = written(&report_json, r, (struct report_style){0});
+    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
+    char *const twice = written(&report_json, &back, (struct report_style){0});
+    *text = written(&report_text, &back, (struct report_style){0});
+    ck_assert_str_eq(once, twice);
+    free(twice);
+    results_free(&back);
+    results_free(r);
+    return once;
+}
+
 /* A bit of its own, and one of two that are XORed. */
 START_TEST(an_index_of_xors_is_read_again_and_shown)
 {
-    struct results r = {0}, back = {0};
-    struct error err;
+    struct results r = {0};
     struct value bits = value_list(), pair = value_list();
     value_push(&pair, value_number(8));
     value_push(&pair, value_number(12));
@@ -358,17 +374,11 @@ START_TEST(an_index_of_xors_is_read_again_and_shown)
     results_device(&r, "spec", value_text("sim:k20c"));
     finding_set(results_add(&r, "l1.set_bits", "structure"), STATUS_MEASURED,
                 bits, "");
-    char *const once = written(&report_json, &r, (struct report_style){0});
-    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
-    char *const twice = written(&report_json, &back, (struct report_style){0});
-    char *const text = written(&report_text, &back, (struct report_style){0});
-    ck_assert_str_eq(once, twice);
+    char *text;
+    char *const once = written_again(&r, &text);
     assert_says(text, "7, 8^12");
     free(once);
-    free(twice);
     free(text);
-    results_free(&r);
-    results_free(&back);
 }
 END_TEST
 
@@ -376,26 +386,19 @@ END_TEST
  * numbers, "1170, none cycles", and null was not read again. */
 START_TEST(a_list_may_lack_items)
 {
-    struct results r = {0}, back = {0};
-    struct error err;
+    struct results r = {0};
     struct value cycles = value_list();
     value_push(&cycles, (struct value){0});
     value_push(&cycles, value_number(1170));
     value_push(&cycles, (struct value){0});
     finding_set(results_add(&r, "memory.patterns_ca", "patterns"),
                 STATUS_MEASURED, cycles, "cycles");
-    char *const once = written(&report_json, &r, (struct report_style){0});
-    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
-    char *const twice = written(&report_json, &back, (struct report_style){0});
-    char *const text = written(&report_text, &back, (struct report_style){0});
-    ck_assert_str_eq(once, twice);
+    char *text;
+    char *const once = written_again(&r, &text);
     assert_says(once, "null,\n        1170,\n        null");
     assert_says(text, "–, 1170 cycles, –\n");
     free(once);
-    free(twice);
     free(text);
-    results_free(&r);
-    results_free(&back);
 }
 END_TEST
 
