@@ -10,6 +10,11 @@ B        ?= build
 CC       ?= cc
 PREFIX   ?= /usr/local
 VERSION  := 0.1.0
+# Of the shared library, in which only what sonde.h declares is visible: another
+# number where programs must be built anew.
+SO       := 0
+SHARED   := -fPIC -fvisibility=hidden
+OBJCOPY  ?= objcopy
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wconversion
@@ -27,7 +32,9 @@ LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
 
 LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
-PROFILE_SRC := $(sort $(wildcard profiles/*.json))
+# A GPU that is made up comes first, for it is none of those in the table.
+PROFILE_SRC := profiles/quick.json \
+               $(sort $(filter-out profiles/quick.json,$(wildcard profiles/*.json)))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
 TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
@@ -35,7 +42,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
 .PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same disturb calibrate truth figures
-all: $(B)/sonde $(B)/libsonde.a
+all: $(B)/sonde $(B)/libsonde.a $(B)/libsonde.so
 
 # The Debian packages that the build needs; installed once, if they are missing.
 $(B)/.deps: tools/deps.sh
@@ -46,6 +53,21 @@ deps: $(B)/.deps
 $(B)/%.o: %.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Objects of the library are made anew where how they are made changes.
+$(B)/.shared: FORCE
+	@mkdir -p $(@D)
+	@echo '$(SHARED)' | cmp -s - $@ || echo '$(SHARED)' > $@
+$(LIB_OBJ): private CFLAGS += $(SHARED)
+$(LIB_OBJ): $(B)/.shared
+
+# Which commit reports say they come from: what git tells, if it does.
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+$(B)/.commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+$(B)/src/api/session.o: $(B)/.commit
+$(B)/src/api/session.o: private CPPFLAGS += -DSONDE_COMMIT='"$(COMMIT)"'
 
 # The simulator is where tests live: a few percent of their time.
 $(B)/src/device/sim/%.o $(B)/src/model/%.o: OPT := -O3 -g
@@ -60,8 +82,44 @@ $(B)/profiles.o: $(B)/profiles.c | $(B)/.deps
 $(B)/libsonde.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+# Shared, with the shared libraries that it needs; and an archive for whoever
+# links statically, of one object in which nothing else is visible either.
+$(B)/libsonde.so: $(LIB_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.$(SO) -o $@ $^ \
+	    -ljansson -lzstd -lm -ldl -pthread
+$(B)/installed/libsonde.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(LD) -r -o $(@D)/libsonde.o $^
+	$(OBJCOPY) --localize-hidden $(@D)/libsonde.o
+	@rm -f $@
+	$(AR) rcs $@ $(@D)/libsonde.o
+# Of the folder where it is going to be; written anew for each.
+$(B)/installed/sonde.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
+	    'includedir=$${prefix}/include' '' 'Name: sonde' \
+	    'Description: what is inside an NVIDIA GPU, measured' \
+	    'Version: $(VERSION)' 'Requires.private: jansson libzstd' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lsonde' \
+	    'Libs.private: -lm -ldl -pthread' > $@
+FORCE:
 $(B)/sonde: $(CLI_OBJ) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+INSTALLED := $(B)/sonde $(B)/libsonde.so $(B)/installed/libsonde.a \
+             $(B)/installed/sonde.pc
+install: $(INSTALLED)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
+	    $(DESTDIR)$(PREFIX)/share/sonde
+	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/sonde
+	install $(B)/sonde $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/installed/libsonde.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(B)/libsonde.so $(DESTDIR)$(PREFIX)/lib/libsonde.so.$(SO)
+	ln -sf libsonde.so.$(SO) $(DESTDIR)$(PREFIX)/lib/libsonde.so
+	install -m 644 $(B)/installed/sonde.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 include/sonde.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 docs/sonde.1 $(DESTDIR)$(PREFIX)/share/man/man1
 
 run: $(B)/sonde
 	$(B)/sonde

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes the given profiles as C: the bytes of each, and a table of them by
-# name (the file's name without .json), which device/sim/profile.c reads.
+# name (the file's name without .json), which device/sim/profile.c reads.  The
+# first is not in the table: it is what is measured where there is no GPU.
 # Bytes and not string literals, as a C compiler need not take literals of
 # more than 4095 characters.
 set -eu
@@ -14,8 +15,10 @@ for file in "$@"; do
     echo '0};'
     number=$((number + 1))
 done
+echo 'const char *const quick_profile = text_0;'
 echo 'const struct shipped_profile shipped_profiles[] = {'
-number=0
+number=1
+shift
 for file in "$@"; do
     echo "    {\"$(basename "$file" .json)\", text_$number},"
     number=$((number + 1))

@@ -10,7 +10,9 @@
 
 /* One's own, never 0, which stands for whoever cannot be stopped. */
 unsigned stop_ticket(void);
-void stop_request(void); /* safe in a signal handler */
+/* All that have one now; safe in a signal handler, as is the next. */
+void stop_request(void);
+void stop_one(unsigned ticket);
 bool stop_requested(unsigned ticket);
 
 /* Seconds on a clock that only goes forward. */

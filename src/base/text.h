@@ -6,6 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A list in place, which NULL ends. */
+#define TEXTS(...)                                                             \
+    (const char *const[])                                                      \
+    {                                                                          \
+        __VA_ARGS__, NULL                                                      \
+    }
+
 /*
  * Whole text as an unsigned number: decimal or 0x…, with an optional suffix
  * K, M, G or T (KiB, MiB, …, an "iB" or "B" may follow).  False if it is

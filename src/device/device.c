@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -38,16 +39,41 @@ static const struct device_ops *backend_of(const char *spec, const char **what)
     return NULL;
 }
 
+/* "; did you mean sim:h200?", of a device that has this name behind its
+ * colon. */
+static char *guess_spec(const char *spec)
+{
+    struct device_entry *entries = NULL;
+    struct error ignored;
+    size_t count = 0;
+    char *guess = NULL;
+    for (size_t i = 0; device_backends[i] != NULL; i++)
+        device_backends[i]->list(&entries, &count, &ignored);
+    for (size_t i = 0; i < count && guess == NULL; i++)
+        if (strcmp(strchr(entries[i].spec, ':') + 1, spec) == 0)
+            guess = xasprintf("; did you mean %s?", entries[i].spec);
+    free(entries);
+    return guess;
+}
+
+static int no_device(const char *spec, struct error *err)
+{
+    char *const guess = guess_spec(spec);
+    error_set(err, ERR_NO_DEVICE, "no device is named '%s'%s", spec,
+              guess != NULL ? guess
+                            : "; use cuda:N, sim:PROFILE or replay:FILE "
+                              "(`sonde list` shows what is there)");
+    free(guess);
+    return ERR_NO_DEVICE;
+}
+
 static int open_spec(const char *spec, const struct device_options *options,
                      struct device **device, struct error *err)
 {
     const char *what;
     const struct device_ops *const ops = backend_of(spec, &what);
     if (ops == NULL)
-        return error_set(err, ERR_NO_DEVICE,
-                         "no device is named '%s'; use cuda:N, sim:PROFILE or "
-                         "replay:FILE (`sonde list` shows what is there)",
-                         spec);
+        return no_device(spec, err);
     return ops->open(what, options, device, err);
 }
 

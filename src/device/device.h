@@ -33,6 +33,7 @@ struct device_info {
     char name[128];
     char architecture[32]; /* "" where not told */
     char driver[32];       /* version of CUDA that it speaks, "" if none */
+    char release[32];      /* of the driver, "580.159.04", "" if not told */
     char uuid[64];         /* "GPU-…", "" if none */
     int cc_major, cc_minor;
     bool simulated; /* for reports: nothing that measures may ask */

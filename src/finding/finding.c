@@ -54,7 +54,7 @@ void value_push(struct value *list, struct value item)
     list->items[list->count++] = item;
 }
 
-static struct value value_copy(const struct value *value)
+struct value value_copy(const struct value *value)
 {
     struct value copy = *value;
     if (value->text != NULL)
@@ -198,9 +198,11 @@ void results_free(struct results *results)
     }
     free(results->findings);
     free(results->version);
+    free(results->commit);
     free(results->notice);
     free_strings(results->command, results->command_count);
     free_entries(results->device, results->device_count);
+    free_entries(results->run, results->run_count);
     *results = (struct results){0};
 }
 
@@ -216,6 +218,39 @@ void results_device(struct results *results, const char *name,
                     struct value value)
 {
     push_entry(&results->device, &results->device_count, name, value);
+}
+
+static struct value *entry_value(struct protocol_entry *entries, size_t count,
+                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(entries[i].name, name) == 0)
+            return &entries[i].value;
+    return NULL;
+}
+
+void results_run(struct results *results, const char *name, struct value value)
+{
+    struct value *const old =
+        entry_value(results->run, results->run_count, name);
+    if (old == NULL) {
+        push_entry(&results->run, &results->run_count, name, value);
+        return;
+    }
+    value_free(old);
+    *old = value;
+}
+
+const struct value *results_of_device(const struct results *results,
+                                      const char *name)
+{
+    return entry_value(results->device, results->device_count, name);
+}
+
+const struct value *results_of_run(const struct results *results,
+                                   const char *name)
+{
+    return entry_value(results->run, results->run_count, name);
 }
 
 void finding_set(struct finding *f, enum finding_status status,

@@ -55,6 +55,8 @@ struct value value_text(const char *text);
 struct value value_bool(bool yes);
 struct value value_list(void);
 void value_push(struct value *list, struct value item);
+/* All of it anew. */
+struct value value_copy(const struct value *value);
 void value_free(struct value *value);
 bool value_equal(const struct value *a, const struct value *b);
 
@@ -87,11 +89,15 @@ struct finding {
  * report says of the run itself. */
 struct results {
     char *version;  /* of sonde */
+    char *commit;   /* that it was built of, NULL or "" where not known */
     char **command; /* the words of the command line */
     size_t command_count;
     /* What was measured: spec, name, compute_capability, driver, … */
     struct protocol_entry *device;
     size_t device_count;
+    /* How it was measured: start, seconds, seed, replayed, … */
+    struct protocol_entry *run;
+    size_t run_count;
     char *notice; /* what a person reads last; NULL: nothing */
     struct finding **findings;
     size_t finding_count;
@@ -120,6 +126,12 @@ struct finding *results_edit(struct results *results, const char *component,
 void results_free(struct results *results);
 void results_device(struct results *results, const char *name,
                     struct value value);
+void results_run(struct results *results, const char *name, struct value value);
+/* What is said of the device, or of the run; NULL if nothing is. */
+const struct value *results_of_device(const struct results *results,
+                                      const char *name);
+const struct value *results_of_run(const struct results *results,
+                                   const char *name);
 
 void finding_set(struct finding *finding, enum finding_status status,
                  struct value value, const char *unit);

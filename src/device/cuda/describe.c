@@ -127,6 +127,7 @@ static void ask_nvml(struct gpu *gpu)
         memcpy(info->uuid, gpu->nvml.uuid, sizeof info->uuid);
     else
         snprintf(info->uuid, sizeof info->uuid, "GPU-%s", uuid);
+    memcpy(info->release, gpu->nvml.version, sizeof info->release);
     ask_cores(gpu);
     ask_clock(gpu, PROPERTY_CLOCK, NVML_SM_CLOCK);
     ask_clock(gpu, PROPERTY_MEMORY_CLOCK, NVML_MEMORY_CLOCK);

@@ -9,7 +9,7 @@
 #include "device/sim/profile/profile.h"
 
 /* What is simulated where there is no GPU and the user named none. */
-#define SIM_DEFAULT_PROFILE "v100"
+#define SIM_DEFAULT_PROFILE "quick"
 
 extern const struct device_ops sim_device_ops;
 

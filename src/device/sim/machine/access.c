@@ -183,6 +183,24 @@ static inline double later(double a, double b)
     return a > b ? a : b;
 }
 
+/* As banks_degree, of several lanes. */
+static unsigned degree_of(struct bank_access *last, const struct banks *banks,
+                          const struct access *a, unsigned bytes)
+{
+    uint32_t address[WARP_LANES];
+    for (unsigned i = 0; i < a->count; i++)
+        address[i] = (uint32_t)a->address[i];
+    const size_t size = a->count * sizeof *address;
+    if (last->count == a->count && last->bytes == bytes &&
+        memcmp(last->address, address, size) == 0)
+        return last->degree;
+    memcpy(last->address, address, size);
+    last->count = a->count;
+    last->bytes = bytes;
+    last->degree = banks_degree(banks, address, a->count, bytes);
+    return last->degree;
+}
+
 /* Takes the shared memory's pipe; cycles from t until the data is there. */
 static double shared_access(struct machine *m, struct warp *w,
                             const struct op *op, const struct access *a,
@@ -190,13 +208,8 @@ static double shared_access(struct machine *m, struct warp *w,
 {
     const struct profile *const p = m->profile;
     struct sm *const sm = w->block->sm;
-    unsigned degree = 1;
-    if (a->count > 1) {
-        uint32_t address[WARP_LANES];
-        for (unsigned i = 0; i < a->count; i++)
-            address[i] = (uint32_t)a->address[i];
-        degree = banks_degree(&p->banks, address, a->count, op->bytes);
-    }
+    const unsigned degree =
+        a->count > 1 ? degree_of(&sm->banks, &p->banks, a, op->bytes) : 1;
     const double more = (degree - 1) * p->shared_conflict_cycles;
     const double start = later(t, sm->shared_free);
     const double rate = op->kind == OP_STORE ? p->shared_write_bandwidth

@@ -316,6 +316,15 @@ static double execute_warp(struct machine *m, struct scheduler *s,
     return t;
 }
 
+/* As scheduler_pick, which need not be called for one warp. */
+static inline struct turn *next_turn(const struct scheduler *s, double *t)
+{
+    if (s->first == NULL || s->first != s->last)
+        return scheduler_pick(s, t);
+    *t = scheduler_time(s, s->first);
+    return *t < INFINITY ? s->first : NULL;
+}
+
 double execute_until(struct machine *m, struct scheduler *s, double t,
                      double limit)
 {
@@ -327,7 +336,7 @@ double execute_until(struct machine *m, struct scheduler *s, double t,
         t = execute_warp(m, s, turn->warp, t, alone ? limit : 0);
         if (m->changed)
             break;
-        s->picked = scheduler_pick(s, &t);
+        s->picked = next_turn(s, &t);
     }
     return t;
 }

@@ -135,10 +135,18 @@ struct ranked {
     struct scheduler *scheduler;
 };
 
+/* The last access of several lanes to shared memory, and how often it was made
+ * for its banks: a loop that measures makes the same one again. */
+struct bank_access {
+    uint32_t address[WARP_LANES];
+    unsigned count, bytes, degree;
+};
+
 struct sm {
     unsigned number;
     uint64_t clock_offset;
     double shared_free; /* when the shared memory's pipe is */
+    struct bank_access banks;
     struct port *ports; /* [cache][copy]; NULL: caches have none */
     struct scheduler *schedulers;
     bool *warp_taken;     /* by number */

@@ -42,6 +42,9 @@ struct cache_group {
     uint64_t aged; /* NOTHING: cache_counts_uses; else 0 */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
+    double *atomics; /* until when each slice of each instance does some; NULL:
+                        they take no time */
+    size_t slices;   /* of an instance */
 };
 
 /* The way of several SMs to what all share. */
@@ -75,6 +78,7 @@ struct paths {
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
+    bool queued;  /* atomics wait for others */
     bool narrow;  /* the way of a TPC or GPC has */
     bool plain;   /* neither, no windows of pages, neighbour and aliases */
     struct memory *aliased; /* where aliases lead; NULL: there are none */
@@ -135,6 +139,10 @@ static void group_init(struct cache_group *group, const struct profile *p,
     if (group->parted)
         group->shape.sets /= SIDES;
     make_instances(group, p, cache->scope);
+    group->slices = group->shape.sets / cache_slice_sets(&group->shape);
+    if (cache->atomic_cycles > 0 && group->lasting)
+        group->atomics =
+            xcalloc(group->count * group->slices, sizeof *group->atomics);
 }
 
 static bool is_narrow(const struct profile *p)
@@ -238,6 +246,8 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
         group_init(&paths->caches[i], profile, &profile->caches[i]);
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
+    for (size_t i = 0; i < paths->count; i++)
+        paths->queued |= paths->caches[i].atomics != NULL;
     paths->limited = is_limited(profile);
     paths->narrow = is_narrow(profile);
     paths_alias(paths, NULL);
@@ -256,6 +266,7 @@ static void group_free(struct cache_group *group)
     for (size_t i = 0; i < group->count; i++)
         cache_free(group->instances[i].cache);
     free(group->instances);
+    free(group->atomics);
     free(group->of);
 }
 
@@ -281,6 +292,9 @@ void paths_begin(struct paths *paths)
         paths->crossings[i].busy = 0;
     for (size_t i = 0; i < paths->count; i++) {
         const struct cache_group *const group = &paths->caches[i];
+        for (size_t k = 0;
+             group->atomics != NULL && k < group->count * group->slices; k++)
+            group->atomics[k] = 0;
         for (size_t k = 0; k < group->count; k++) {
             group->instances[k].busy = 0;
             if (!group->lasting)
@@ -533,6 +547,37 @@ SELDOM static unsigned translate(const struct paths *paths,
     return paths->tlb_count > 0 ? 2 : 0;
 }
 
+/* Cycles that an atomic waits for those that came to a slice of that side
+ * before. */
+static double wait_in_slice(const struct paths *paths,
+                            const struct cache_group *group, unsigned side,
+                            uint64_t key, double t)
+{
+    const struct cache *const cache = side_instance(paths, group, side)->cache;
+    const size_t slice =
+        cache_set_of(cache, key) / cache_slice_sets(&group->shape);
+    return take_turn(&group->atomics[side * group->slices + slice], t,
+                     group->profile->atomic_cycles, 1);
+}
+
+/* What is at home on the other side is asked for through the slice of this one
+ * that would hold its copy. */
+SELDOM static double atomic_waits(const struct paths *paths,
+                                  const struct cache_group *group,
+                                  const struct accessor *who, uint64_t address,
+                                  double t)
+{
+    const struct profile_partitions *const p = &group->profile->partitions;
+    if (!group->parted)
+        return wait_in_slice(paths, group, 0, address, t);
+    const unsigned home = side_home(p, address);
+    const unsigned near = side_of_sm(p, who->sm, (unsigned)paths->profile->sms);
+    const uint64_t key = side_key(p, address);
+    const double waits =
+        near != home ? wait_in_slice(paths, group, near, key, t) : 0;
+    return waits + wait_in_slice(paths, group, home, key, t + waits);
+}
+
 /* Where a load is, on its way to what holds the data. */
 struct way {
     const struct accessor *who;
@@ -560,6 +605,8 @@ static double walk(struct paths *paths, const struct route *route,
             way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
         const uint64_t at = place_in(paths, group, way.address);
+        if (way.who->at_home && group->atomics != NULL)
+            way.t += atomic_waits(paths, group, way.who, at, way.t);
         if (level_hit(paths, route, *level, way.who, at, &more))
             return path->latency[*level].cycles[found] + more + (way.t - began);
         way.bytes = (double)group->shape.sector;
@@ -659,8 +706,9 @@ static inline double load_plain(const struct paths *paths, struct nearest near,
 
 double paths_load_one(struct paths *paths, const struct lane_load *load)
 {
-    return paths->plain ? load_plain(paths, nearest_to(paths, load), load)
-                        : load_in_turn(paths, load);
+    return paths->plain && !(paths->queued && load->who->at_home)
+               ? load_plain(paths, nearest_to(paths, load), load)
+               : load_in_turn(paths, load);
 }
 
 void paths_load_each(struct paths *paths, struct lane_load load,
@@ -775,7 +823,8 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
 {
     const struct profile_path *const path =
         &paths->profile->paths[PATH_INSTRUCTION];
-    if (level == path->levels)
+    /* More levels than can be there are none, so that compilers see it too. */
+    if (level == path->levels || level == PROFILE_LEVELS_MAX)
         return fetched_from(paths, level);
     const struct cache_group *const group = &paths->caches[path->cache[level]];
     const uint64_t sector = (uint64_t)1 << group->sector_shift;

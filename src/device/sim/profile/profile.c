@@ -121,6 +121,8 @@ int profile_open(const char *name, const char *extra_folder,
     for (const struct shipped_profile *s = shipped_profiles; s->name; s++)
         if (strcmp(s->name, name) == 0)
             return profile_parse(s->text, name, profile, err);
+    if (strcmp(name, QUICK_PROFILE) == 0)
+        return profile_parse(quick_profile, name, profile, err);
     if (extra_folder == NULL)
         return no_such_profile(name, err);
     char *const path = xasprintf("%s/%s.json", extra_folder, name);

@@ -37,6 +37,7 @@ struct profile_cache {
     double port_cycles; /* for which a line of an access keeps a copy busy */
     /* Bytes that each passes on, or takes, in a cycle; 0: any number. */
     double read_bandwidth, write_bandwidth;
+    double atomic_cycles; /* for which an atomic keeps a slice busy */
     /* What a miss of a load with L2::64B, 128B, 256B brings in; 0: a sector. */
     uint64_t fetch[3];
     struct profile_partitions partitions;

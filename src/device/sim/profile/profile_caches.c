@@ -546,6 +546,9 @@ static const struct schema_row cache_rows[] = {
     {"read_bandwidth", RATE(told, cache.read_bandwidth),
      .help = "bytes that each gives or takes in a cycle; 0: any number"},
     {"write_bandwidth", RATE(told, cache.write_bandwidth)},
+    {"atomic_cycles", CYCLES(told, cache.atomic_cycles),
+     .help = "for which each atomic keeps its slice busy, if the scope is "
+             "`gpu`; others there wait"},
     {"evict_first", BOOL(told, cache.shape.evict_first),
      .help = "true: it obeys a load whose policy says so: see below"},
     {"evict_last", BOOL(told, cache.shape.evict_last)},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 /* ---- paths ---- */
 
@@ -314,13 +315,17 @@ static void read_capability(struct schema_reader *r, json_t *value, void *into)
         schema_fail(r, "must be like \"9.0\", not \"%s\"", text);
 }
 
-/* What follows from other keys where it is not told. */
+/* What follows from other keys where it is not told, and what they allow. */
 static void complete(struct schema_reader *r, void *into)
 {
     struct profile *const profile = into;
-    (void)r;
     if (profile->max_threads_per_sm == 0)
         profile->max_threads_per_sm = 32 * profile->max_warps_per_sm;
+    if (profile->max_threads_per_block >
+        u64_min(profile->max_threads_per_sm, 32 * profile->max_warps_per_sm))
+        schema_fail_at(r, "max_threads_per_block",
+                       "is more than an SM holds, by `max_warps_per_sm` or "
+                       "`max_threads_per_sm`");
     if (profile->shared_per_block == 0)
         profile->shared_per_block = profile->shared_bytes;
     if (profile->clock_overhead_unoptimized < 0)
@@ -392,7 +397,8 @@ static const struct schema_row gpu_rows[] = {
     {"warp_schedulers", WHOLE(profile, warp_schedulers, 1, 16), REQUIRED,
      .help = "of an SM; each issues one instruction a cycle"},
     {"max_threads_per_block", WHOLE(profile, max_threads_per_block, 32, 1024),
-     REQUIRED, .unit = "threads", .help = "the largest block"},
+     REQUIRED, .unit = "threads",
+     .help = "the largest block; no more than an SM holds"},
     {"max_warps_per_sm", WHOLE(profile, max_warps_per_sm, 1, 128), REQUIRED,
      .unit = "warps", .help = "resident warps"},
     {"max_blocks_per_sm", WHOLE(profile, max_blocks_per_sm, 1, 128), REQUIRED,
