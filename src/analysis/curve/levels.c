@@ -14,6 +14,8 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 
+/* A few samples are chance, one in a hundred is what disturbs; a clock may count
+ * in steps of two. */
 const struct levels_rule levels_usual = {
     .least_share = 0.01,
     .least_count = 4,

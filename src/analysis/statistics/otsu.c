@@ -51,6 +51,7 @@ void otsu_find(const double *values, size_t n, struct otsu *split)
     split->threshold = (split->low + split->high) / 2;
     for (size_t i = 0; i < n; i++)
         split->below += values[i] < split->threshold;
+    /* What lies between all but a tenth of either side, which is its edge. */
     const double empty = stats_quantile(sorted + cut, count - cut, 0.1) -
                          stats_quantile(sorted, cut, 0.9);
     const double least = side_least * (double)count;

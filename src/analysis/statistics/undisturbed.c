@@ -107,6 +107,7 @@ double undisturbed_t(size_t freedom)
     /* Of the normal distribution at 95 %, and what fewer samples add: Fisher
      * and Cornish's expansion (1960), to a percent from three on. */
     static const double z = 1.959964;
+    /* Student's own for one and for two degrees of freedom. */
     static const double first[] = {INFINITY, 12.706, 4.303};
     if (freedom < 3)
         return first[freedom];

@@ -119,17 +119,44 @@ static bool is_modular_member(const struct index_function *f, uint64_t line)
     return distance(f->first, line) % f->modulus == 0;
 }
 
-/* Of those that are foretold to be members one of 20 may be none. */
+/* Lines that are foretold to be members and are none. */
+static size_t count_wrong(const struct index_function *f,
+                          bool is_member(const struct index_function *f,
+                                         uint64_t line))
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < f->count; i++)
+        wrong += !f->lines[i].member && is_member(f, f->lines[i].line);
+    return wrong;
+}
+
+/* One of 20 may be none. */
 static bool foretells(const struct index_function *f,
                       bool is_member(const struct index_function *f,
                                      uint64_t line))
 {
-    size_t wrong = 0, members = 0;
-    for (size_t i = 0; i < f->count; i++) {
+    size_t members = 0;
+    for (size_t i = 0; i < f->count; i++)
         members += f->lines[i].member;
-        wrong += !f->lines[i].member && is_member(f, f->lines[i].line);
+    return 20 * count_wrong(f, is_member) <= members;
+}
+
+/* Members may lie as far apart as lines were laid: factors by which no line is
+ * told from another, the largest first, are none of the modulus. */
+static void reduce_modulus(struct index_function *f)
+{
+    const size_t wrong = count_wrong(f, is_modular_member);
+    uint64_t prime[64], left = f->modulus / f->every;
+    size_t count = 0;
+    for (uint64_t factor = 2; left > 1; factor++)
+        for (factor = factor * factor > left ? left : factor;
+             left % factor == 0; left /= factor)
+            prime[count++] = factor;
+    while (count-- > 0) {
+        f->modulus /= prime[count];
+        if (count_wrong(f, is_modular_member) > wrong)
+            f->modulus *= prime[count];
     }
-    return 20 * wrong <= members;
 }
 
 void index_function_solve(struct index_function *f, uint64_t bits)
@@ -184,7 +211,10 @@ bool index_function_holds(struct index_function *f)
     if (f->masks > 0 && foretells(f, is_linear_member))
         return true;
     f->masks = 0;
-    return f->modulus > f->every && foretells(f, is_modular_member);
+    if (f->modulus <= f->every || !foretells(f, is_modular_member))
+        return false;
+    reduce_modulus(f);
+    return true;
 }
 
 uint64_t index_function_sets(const struct index_function *f)

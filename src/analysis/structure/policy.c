@@ -315,7 +315,9 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
         v.score[p].likelihood = -INFINITY;
     for (size_t i = 0; i < COUNT_OF(certain); i++) {
         const enum cache_policy policy = certain[i].policy;
-        if (policy == POLICY_PLRU && !u64_is_power(ways))
+        /* Two ways leave a tree and a bit a way nothing to do but LRU. */
+        if ((policy == POLICY_PLRU && !u64_is_power(ways)) ||
+            ((policy == POLICY_PLRU || policy == POLICY_NRU) && ways == 2))
             continue;
         if (certain[i].behind > 0 && certain[i].behind < ways &&
             ways > FEW_WAYS)

@@ -1,0 +1,294 @@
+#include "analysis/structure/trace_model.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+
+/* All policies that are thought of; the first is asked of every shape, the last
+ * ones only of the shape that is the best: they are near the first. */
+const struct trace_policy trace_policies[] = {
+    {.policy = POLICY_LRU},
+    {.policy = POLICY_FIFO},
+    {.policy = POLICY_NRU},
+    {.policy = POLICY_PLRU},
+    {.policy = POLICY_RRIP, .ages = {3, 2, 0}},
+    {.policy = POLICY_RRIP, .ages = {2, 1, 0}},
+    {.policy = POLICY_RANDOM},
+    {.policy = POLICY_WEIGHTED, .uneven = 1.0 / 12},
+    {.policy = POLICY_WEIGHTED, .uneven = 1.0 / 3},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 1},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 2},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 3},
+};
+static_assert(sizeof trace_policies / sizeof *trace_policies == TRACE_POLICIES,
+              "a row each");
+
+uint64_t trace_model_ways(const struct trace_model *c, uint64_t set)
+{
+    const uint64_t past = (set + c->sets - c->own_at) % c->sets;
+    const uint64_t own = c->own / c->sets + (past < c->own % c->sets);
+    return c->ways > own ? c->ways - own : 1;
+}
+
+/* Whether victims are of chance. */
+bool trace_model_is_chance(const struct trace_model *c)
+{
+    return c->policy >= TRACE_RANDOM && c->policy <= TRACE_MOST_WEIGHTED;
+}
+
+struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
+{
+    uint32_t *const ways = xcalloc(c->sets, sizeof *ways);
+    for (size_t i = 0; i < c->sets; i++)
+        ways[i] = (uint32_t)c->ways;
+    const struct cache_shape shape = {
+        .line = c->line,
+        .sector = sector,
+        .sets = c->sets,
+        .set_ways = ways,
+        .policy = trace_model_is_chance(c) ? POLICY_RANDOM
+                                           : trace_policies[c->policy].policy,
+        .rrip = trace_policies[c->policy].ages,
+        .behind = trace_policies[c->policy].behind};
+    struct cache *const cache = cache_new(&shape, 1);
+    free(ways);
+    return cache;
+}
+
+/* Two ways are one order of use, by whatever bits; and where the neighbour hits
+ * in a set before each call, what comes in behind a hit comes in as for lru. */
+bool trace_model_can_be(const struct trace_model *c)
+{
+    const enum cache_policy policy = trace_policies[c->policy].policy;
+    if (policy == POLICY_LRU_MIDPOINT &&
+        (c->touched || c->ways <= trace_policies[c->policy].behind))
+        return false;
+    const bool bits = policy == POLICY_PLRU || policy == POLICY_NRU;
+    if (c->ways <= 2 && (c->ways == 1 || bits))
+        return c->policy == 0;
+    return policy != POLICY_PLRU || u64_is_power(c->ways);
+}
+
+bool trace_model_is_same(const struct trace_model *a,
+                         const struct trace_model *b)
+{
+    return a->line == b->line && a->sets == b->sets && a->ways == b->ways &&
+           a->policy == b->policy && a->own == b->own &&
+           a->own_at == b->own_at && a->touched == b->touched;
+}
+
+bool trace_model_is_shape(const struct trace_model *a,
+                          const struct trace_model *b)
+{
+    return a->sets == b->sets && a->ways == b->ways;
+}
+
+uint64_t trace_model_bytes(const struct trace_model *c)
+{
+    return c->line * c->sets * c->ways;
+}
+
+/* ---- visits that were seen ---------------------------------------------- */
+
+struct trace_seen_visits trace_model_new_seen(size_t most,
+                                              const struct trace_range *range)
+{
+    return (struct trace_seen_visits){
+        .range = range,
+        .trace.visits = xcalloc(most, sizeof(struct trace_visit)),
+        .at = xcalloc(most, sizeof(uint64_t)),
+        .hit = xcalloc(most, sizeof(bool))};
+}
+
+void trace_model_forget(struct trace_seen_visits *s)
+{
+    for (size_t i = 0; i < s->foretolds; i++)
+        free(s->foretold[i].chance);
+    s->foretolds = s->trace.count = s->count = 0;
+}
+
+void trace_model_free_seen(struct trace_seen_visits *s)
+{
+    trace_model_forget(s);
+    free(s->foretold);
+    free(s->trace.visits);
+    free(s->at);
+    free(s->hit);
+}
+
+void trace_model_add(struct trace_seen_visits *s, const struct trace_visit *v)
+{
+    s->trace.visits[s->trace.count++] = *v;
+    if (v->seen == TRACE_UNSEEN)
+        return;
+    s->at[s->count] = v->at;
+    s->hit[s->count++] = v->seen == TRACE_HIT;
+}
+
+struct trace_seen_visits trace_model_seen(const struct trace *t,
+                                          const struct trace_range *range)
+{
+    struct trace_seen_visits s = trace_model_new_seen(t->count, range);
+    for (size_t i = 0; i < t->count; i++)
+        trace_model_add(&s, &t->visits[i]);
+    return s;
+}
+
+/* ---- what a cache foretells --------------------------------------------- */
+
+double trace_model_chance(double hits)
+{
+    return TRACE_WRONG + (1 - 2 * TRACE_WRONG) * hits;
+}
+
+/* With what is fetched ahead where a line of the neighbour was pushed out. */
+static void touch_own(struct cache *cache, const struct trace_model *c,
+                      uint64_t ahead)
+{
+    const uint64_t far = ((uint64_t)1 << 32) * c->sets + c->own_at;
+    for (uint64_t i = 0; i < c->own; i++)
+        if (cache_access(cache, (far + i) * c->line) != CACHE_HIT)
+            for (uint64_t k = 1; k <= ahead; k++)
+                cache_access(cache, (far + i + k) * c->line);
+}
+
+static void run_certain(const struct trace_seen_visits *s,
+                        const struct trace_model *c, float *chance)
+{
+    const float of[] = {(float)trace_model_chance(0),
+                        (float)trace_model_chance(1)};
+    struct cache *const cache = trace_model_cache(c, s->range->sector);
+    for (size_t i = 0; i < s->trace.count; i++) {
+        const struct trace_visit *const v = &s->trace.visits[i];
+        if (c->touched && v->call)
+            touch_own(cache, c, s->range->ahead);
+        const bool hit = cache_access(cache, v->at) == CACHE_HIT;
+        if (v->seen != TRACE_UNSEEN)
+            *chance++ = of[hit];
+    }
+    cache_free(cache);
+}
+
+uint64_t trace_model_end(const struct trace *t)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < t->count; i++)
+        end = t->visits[i].at > end ? t->visits[i].at : end;
+    return end + 1;
+}
+
+/* How likely a line is still there when n came in since its last visit, and so
+ * many between that one and when it came in itself.  Of weights that are spread
+ * as a gamma distribution those of lines that came in are, too, with one more
+ * in its shape, and what stayed so long weighs less. */
+static double stays(const struct trace_model *c, double before, double n)
+{
+    const double ways = fmax(1.001, (double)c->ways);
+    const double uneven = trace_policies[c->policy].uneven;
+    return uneven == 0 ? exp(n * log1p(-1 / ways))
+                       : pow(1 + n * uneven / (ways + before * uneven),
+                             -1 - 1 / uneven);
+}
+
+/* Of lines that come into a set each puts out one of its ways at random: what
+ * was there at its last visit is so with a chance that each of them lowers.
+ * A visit that nobody saw brings its line in as likely as it was not there. */
+static void run_random(const struct trace_seen_visits *s,
+                       const struct trace_model *c, float *foretold)
+{
+    const uint64_t sector = s->range->sector, end = trace_model_end(&s->trace);
+    const size_t lines = (size_t)(end / c->line + 1);
+    double *const since = xcalloc(lines, sizeof *since);
+    double *const before = xcalloc(lines, sizeof *before);
+    double *const came = xcalloc(c->sets, sizeof *came);
+    bool *const there = xcalloc((size_t)(end / sector + 1), sizeof *there);
+    for (size_t i = 0; i < s->trace.count; i++) {
+        const struct trace_visit *const v = &s->trace.visits[i];
+        const size_t line = (size_t)(v->at / c->line), set = line % c->sets;
+        const double n = came[set] - since[line];
+        const bool known = there[v->at / sector];
+        const double stayed = stays(c, before[line], n);
+        const double chance = known ? stayed : 0;
+        if (v->seen != TRACE_UNSEEN)
+            *foretold++ = (float)trace_model_chance(chance);
+        const double hit =
+            v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
+        /* a miss that is likelier than not */
+        const bool other_sector = hit < 0.5 && !known && c->line > sector;
+        const double held = other_sector ? stayed : hit;
+        came[set] += 1 - held;
+        before[line] = held * (before[line] + n);
+        since[line] = came[set];
+        there[v->at / sector] = true;
+    }
+    free(since);
+    free(before);
+    free(came);
+    free(there);
+}
+
+/* Of each visit that was seen the chance that it hits, if all sets have the
+ * candidate's ways. */
+const float *trace_model_even(struct trace_seen_visits *s,
+                              const struct trace_model *c)
+{
+    struct trace_model by = *c;
+    if (!by.touched)
+        by.own = by.own_at = 0;
+    for (size_t i = 0; i < s->foretolds; i++)
+        if (trace_model_is_same(&s->foretold[i].by, &by))
+            return s->foretold[i].chance;
+    float *const chance = xcalloc(s->count, sizeof *chance);
+    if (trace_model_is_chance(&by))
+        run_random(s, &by, chance);
+    else
+        run_certain(s, &by, chance);
+    s->foretold =
+        xreallocarray(s->foretold, s->foretolds + 1, sizeof *s->foretold);
+    s->foretold[s->foretolds++] = (struct trace_foretold){by, chance};
+    return chance;
+}
+
+/* The same with the neighbour's lines, where the candidate leaves them out:
+ * some sets have a way less. */
+void trace_model_foretell(struct trace_seen_visits *s,
+                          const struct trace_model *c, float *chance)
+{
+    struct trace_model even = *c, less;
+    if (!c->touched)
+        even.ways = trace_model_ways(c, c->own_at + c->own);
+    less = even;
+    if (!c->touched && c->own % c->sets > 0 && even.ways > 1)
+        less.ways--;
+    const float *const more_ways = trace_model_even(s, &even);
+    const float *const less_ways = trace_model_even(s, &less);
+    for (size_t i = 0; i < s->count; i++) {
+        const uint64_t set = s->at[i] / c->line % c->sets;
+        chance[i] = c->touched || trace_model_ways(c, set) == even.ways
+                        ? more_ways[i]
+                        : less_ways[i];
+    }
+}
+
+double trace_model_of_hit(float chance, bool hit)
+{
+    return log(hit ? chance : 1 - chance);
+}
+
+double trace_model_of_seen(const struct trace_seen_visits *s,
+                           const float *chance)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++)
+        sum += trace_model_of_hit(chance[i], s->hit[i]);
+    return sum;
+}
+
+double trace_model_mean(const struct trace_seen_visits *s, const float *chance)
+{
+    return s->count > 0 ? trace_model_of_seen(s, chance) / (double)s->count
+                        : -INFINITY;
+}
