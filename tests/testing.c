@@ -29,15 +29,27 @@ static void must(bool done, const char *what)
     }
 }
 
+/* An empty folder; or that of a run before, of the same program, whose shared
+ * texts this one takes over. */
+static void make_root(void)
+{
+    const char *const before = getenv("CHECK_SHARED");
+    const char *const tmp = getenv("TMPDIR");
+    if (before != NULL) {
+        snprintf(root, sizeof root, "%s", before);
+        return;
+    }
+    snprintf(root, sizeof root, "%s/sonde-check.XXXXXX",
+             tmp != NULL ? tmp : "/tmp");
+    must(mkdtemp(root) != NULL, root);
+}
+
 void testing_begin(void)
 {
     testing_counts = mmap(NULL, sizeof *testing_counts, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     must(testing_counts != MAP_FAILED, "mmap");
-    const char *const tmp = getenv("TMPDIR");
-    snprintf(root, sizeof root, "%s/sonde-check.XXXXXX",
-             tmp != NULL ? tmp : "/tmp");
-    must(mkdtemp(root) != NULL, root);
+    make_root();
     /* No test reads or writes the user's cache of kernels. */
     setenv("XDG_CACHE_HOME", root, 1);
 }
@@ -51,7 +63,8 @@ static int remove_entry(const char *path, const struct stat *st, int kind,
 
 void testing_end(void)
 {
-    nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    if (getenv("CHECK_SHARED") == NULL)
+        nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     munmap(testing_counts, sizeof *testing_counts);
 }
 
@@ -85,6 +98,11 @@ TCase *suite_slow(Suite *suite, double timeout_s)
     tcase_set_timeout(tests, timeout_s);
     suite_add_tcase(suite, tests);
     return tests;
+}
+
+void testing_dies(void)
+{
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 }
 
 unsigned testing_seeds(void)

@@ -51,6 +51,10 @@ TCase *suite_slow(Suite *suite, double timeout_s);
                       "\"%s\" does not say \"%s\"", (err).text, (word));       \
     } while (0)
 
+/* Said by a test before the call at which its process must abort: what that says
+ * is of no use in the output of the tests. */
+void testing_dies(void);
+
 /* SEEDS of the environment: how many seeds a test with noise tries; 1. */
 unsigned testing_seeds(void);
 

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "probe/experiment.h"
 

@@ -35,6 +35,7 @@ struct recording {
     uint64_t seed;
     struct entry *entries;
     size_t count;
+    char *stopped; /* why the run came to no end, or NULL */
 };
 
 struct recording *recording_new(const struct device_info *info, uint64_t seed)
@@ -59,6 +60,7 @@ void recording_free(struct recording *r)
     }
     free(r->entries);
     free(r->where);
+    free(r->stopped);
     free(r);
 }
 
@@ -111,6 +113,17 @@ void recording_refuse(struct recording *r, const char *experiment,
     e->why = xstrdup(why->text);
 }
 
+void recording_stop(struct recording *r, const char *why)
+{
+    free(r->stopped);
+    r->stopped = xstrdup(why);
+}
+
+const char *recording_stopped(const struct recording *r)
+{
+    return r->stopped;
+}
+
 /* The first entry of that name not yet handed out, else the last one. */
 static struct entry *next_entry(struct recording *r, const char *experiment)
 {
@@ -127,20 +140,29 @@ static struct entry *next_entry(struct recording *r, const char *experiment)
     return found;
 }
 
-int recording_find(struct recording *r, const char *experiment,
-                   struct samples *s, struct error *err)
+/* What a run that was stopped did not come to is no fault of the recording. */
+static int not_recorded(const struct recording *r, const char *experiment,
+                        struct error *err)
 {
-    struct entry *const e = next_entry(r, experiment);
     /* A report, which tells it, is the same wherever the recording lies. */
     const char *const folder = strrchr(r->where, '/');
     /* Of a long one so much tells which it is, in a line or two. */
     enum { NAMED = 100 };
+    if (r->stopped != NULL)
+        return error_set(err, ERR_INTERRUPTED, "%s", r->stopped);
+    return error_set(err, ERR_NOT_RECORDED,
+                     "%s does not hold the experiment '%.*s%s'; record "
+                     "the study again on the GPU",
+                     folder != NULL ? folder + 1 : r->where, NAMED, experiment,
+                     strlen(experiment) > NAMED ? " ..." : "");
+}
+
+int recording_find(struct recording *r, const char *experiment,
+                   struct samples *s, struct error *err)
+{
+    struct entry *const e = next_entry(r, experiment);
     if (e == NULL)
-        return error_set(err, ERR_NOT_RECORDED,
-                         "%s does not hold the experiment '%.*s%s'; record "
-                         "the study again on the GPU",
-                         folder != NULL ? folder + 1 : r->where, NAMED,
-                         experiment, strlen(experiment) > NAMED ? " ..." : "");
+        return not_recorded(r, experiment, err);
     e->replayed++;
     if (e->refused != 0)
         return error_set(err, (enum error_code)e->refused, "%s", e->why);
@@ -187,6 +209,7 @@ static void write_info(const struct device_info *info, struct buf *out)
     set_text(device, "name", info->name);
     set_text(device, "architecture", info->architecture);
     set_text(device, "driver", info->driver);
+    set_text(device, "release", info->release);
     set_text(device, "uuid", info->uuid);
     json_object_set_new(device, "cc_major", json_integer(info->cc_major));
     json_object_set_new(device, "cc_minor", json_integer(info->cc_minor));
@@ -245,6 +268,8 @@ int recording_write(const struct recording *r, const char *path,
     write_info(&r->info, &text);
     for (size_t i = 0; i < r->count; i++)
         write_entry(&r->entries[i], &text);
+    if (r->stopped != NULL)
+        buf_printf(&text, "stopped %s\n", r->stopped);
     buf_printf(&text, "end %zu\n", r->count);
     int status = compress(&text, &packed, err);
     if (status == 0)
@@ -327,6 +352,7 @@ static int read_info(struct reader *in, struct device_info *info)
     copy_text(info->architecture, sizeof info->architecture, device,
               "architecture");
     copy_text(info->driver, sizeof info->driver, device, "driver");
+    copy_text(info->release, sizeof info->release, device, "release");
     copy_text(info->uuid, sizeof info->uuid, device, "uuid");
     info->cc_major =
         (int)json_integer_value(json_object_get(device, "cc_major"));
@@ -428,6 +454,10 @@ static int read_text(struct reader *in, struct recording *r)
             break;
         if (read_entry(in, r, line + 11) != 0)
             return in->err->code;
+    }
+    if (line != NULL && strncmp(line, "stopped ", 8) == 0) {
+        r->stopped = xstrdup(line + 8);
+        line = take_line(in);
     }
     char end[32];
     snprintf(end, sizeof end, "end %zu", r->count);

@@ -17,6 +17,7 @@
  *     columns …
  *     experiment chase bytes=1099511627776 …
  *     refused -7 there is too little memory
+ *     stopped measuring was stopped   only of a run that was
  *     end 42                          the number of experiments
  *
  * The same experiment run twice is kept twice and replayed in that order; the
@@ -37,9 +38,13 @@ void recording_add(struct recording *recording, const char *experiment,
 /* … and of an experiment that the device refused: a replay refuses it, too. */
 void recording_refuse(struct recording *recording, const char *experiment,
                       const struct error *why);
+/* Says why the run came to no end; NULL of one that did. */
+void recording_stop(struct recording *recording, const char *why);
+const char *recording_stopped(const struct recording *recording);
 /* Appends to samples (initialised for the probe), or fails as it did then.
- * ERR_NOT_RECORDED names an experiment that is not in it; ERR_FILE one whose
- * columns are others. */
+ * ERR_NOT_RECORDED names an experiment that is not in it, ERR_INTERRUPTED says
+ * that the run was stopped before; ERR_FILE names one whose columns are others.
+ */
 int recording_find(struct recording *recording, const char *experiment,
                    struct samples *samples, struct error *err);
 

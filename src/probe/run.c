@@ -113,6 +113,11 @@ bool prober_stopped(const struct prober *p)
     return stop_requested(p->options.ticket);
 }
 
+const char *prober_recorded_stop(const struct prober *p)
+{
+    return p->device == NULL ? recording_stopped(p->recording) : NULL;
+}
+
 size_t prober_experiments(const struct prober *p)
 {
     return p->experiments;

@@ -54,6 +54,8 @@ uint64_t prober_seed(const struct prober *prober);
 struct device *prober_device(struct prober *prober);
 /* True once a stop was requested of whoever has its ticket. */
 bool prober_stopped(const struct prober *prober);
+/* Why the run that is replayed came to no end; NULL: it did, or is none. */
+const char *prober_recorded_stop(const struct prober *prober);
 /* Experiments run or replayed so far. */
 size_t prober_experiments(const struct prober *prober);
 /* How often one was launched, or a piece of it, with what was thrown away; none

@@ -68,8 +68,8 @@ static void write_parameters(struct buf *out, const char *parameters)
     }
 }
 
-void kernel_begin(struct kernel_text *k, struct buf *out, int cc,
-                  const struct kernel_head *head)
+void kernel_open(struct kernel_text *k, struct buf *out, int cc,
+                 const struct kernel_head *head)
 {
     const char *version = version_for(cc);
     if (head->least != NULL && number_of(head->least) > number_of(version))

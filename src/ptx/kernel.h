@@ -6,9 +6,7 @@
  * they hold.  The text is readable and can be printed (`sonde ptx`).
  *
  *     struct kernel_text k;
- *     kernel_begin(&k, out, 90, &(struct kernel_head){
- *                                   .name = "chase",
- *                                   .parameters = "jobs out"});
+ *     kernel_begin(&k, out, 90, .name = "chase", .parameters = "jobs out");
  *     ptx(&k, ".reg .b64 %jobs, %first;\n"
  *             "ld.param.u64 %jobs, [jobs];\n");
  *     ptx_with(&k, "ld.global.u64 %first, [%jobs+$start];",
@@ -65,8 +63,11 @@ struct kernel_head {
 
 /* `cc` is the device's compute capability, 75 for 7.5.  It is the target; the
  * PTX version is the lowest that knows it, so that old drivers take it too. */
-void kernel_begin(struct kernel_text *k, struct buf *out, int cc,
-                  const struct kernel_head *head);
+void kernel_open(struct kernel_text *k, struct buf *out, int cc,
+                 const struct kernel_head *head);
+/* With the fields of the head in place. */
+#define kernel_begin(k, out, cc, ...)                                          \
+    kernel_open(k, out, cc, &(struct kernel_head){__VA_ARGS__})
 void kernel_end(struct kernel_text *k);
 
 /*

@@ -203,6 +203,13 @@ enum fact_id {
     FACT_COUNT
 };
 
+/* A list in place, which FACT_NONE ends. */
+#define FACTS(...)                                                             \
+    (const enum fact_id[])                                                     \
+    {                                                                          \
+        __VA_ARGS__, FACT_NONE                                                 \
+    }
+
 /* All of them; the lab's. */
 struct facts {
 #define FACT(id, name, ...)          struct fact_##name name;

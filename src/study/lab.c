@@ -582,12 +582,35 @@ void lab_absent(struct lab *lab, const char *component, const char *attribute)
     results_drop(lab->results, f);
 }
 
+static bool may_read(const struct study *study, const char *component,
+                     const char *attribute, const char *id)
+{
+    const char *const *declared = study->reads_findings;
+    while (declared != NULL && *declared != NULL && !text_glob(*declared, id))
+        declared++;
+    return study->judges || (declared != NULL && *declared != NULL) ||
+           answer_of(study->answers, component, attribute) != NULL;
+}
+
+const struct finding *lab_found(const struct lab *lab, const char *component,
+                                const char *attribute)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    const bool may =
+        lab->study == NULL || may_read(lab->study, component, attribute, id);
+    if (!may)
+        log_say(LOG_WARN,
+                "study %s reads the finding %s and does not declare it",
+                lab->study->name, id);
+    assert(may);
+    return results_find(lab->results, id);
+}
+
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number)
 {
-    char id[128];
-    snprintf(id, sizeof id, "%s.%s", component, attribute);
-    return finding_number(results_find(lab->results, id), number);
+    return finding_number(lab_found(lab, component, attribute), number);
 }
 
 void finding_measured(struct finding *f, double number)
@@ -762,9 +785,9 @@ enum level_id level_of(const struct level_row *row)
 bool lab_has_level(const struct lab *lab, enum level_id id, const char **why)
 {
     const enum fact_id *r = lab->study->reads;
-    while (*r != FACT_NONE && *r != FACT_BRACKET)
+    while (r != NULL && *r != FACT_NONE && *r != FACT_BRACKET)
         r++;
-    if (*r == FACT_BRACKET) {
+    if (r != NULL && *r == FACT_BRACKET) {
         *why = fact_bracket(lab, id)->why;
         return fact_bracket(lab, id)->present;
     }
@@ -817,7 +840,7 @@ void lab_because_short(struct finding *f, const struct level_row *row)
 
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
 {
-    snprintf(text, LAB_FILL, row->swept ? "sweep=%u warm=0" : "warm=%u", times);
+    snprintf(text, LAB_FILL, row->of_sm ? "warm=%u" : "sweep=%u warm=0", times);
 }
 
 /* What an SM has is empty when a kernel begins; what is shared is emptied by

@@ -268,7 +268,12 @@ void lab_cite_none(struct lab *lab, const char *pattern,
 /* Says that there is no such thing here, so that nobody misses it. */
 void lab_absent(struct lab *lab, const char *component, const char *attribute);
 
-/* The number that an earlier study found; false if it has none. */
+/* What was found so far, NULL if nothing was: by the running study, by those
+ * that it judges, or of what it declares to read (`reads_findings`); any other
+ * would be found or not as the order has it, and stops the program. */
+const struct finding *lab_found(const struct lab *lab, const char *component,
+                                const char *attribute);
+/* Its number; false if it has none. */
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number);
 

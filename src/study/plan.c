@@ -230,36 +230,36 @@ size_t plan_rivals(const char *const *names, size_t count, const char **rivals)
 /* Names of studies that did not come to their end. */
 static void tell_left_out(const struct lab *lab, struct buf *names)
 {
-    const char *const stop = lab_reason_to_stop(lab);
+    const char *stop = lab_reason_to_stop(lab);
+    if (stop == NULL)
+        stop = prober_recorded_stop(lab->prober);
     if (lab->cut_short)
         log_say(LOG_WARN, "%s; left out, or in part: %s",
                 stop != NULL ? stop : why_endless, buf_string(names));
     buf_free(names);
 }
 
-int plan_run(struct lab *lab, const char *const *names, size_t count,
-             struct error *err)
+/* Forgets what a run before left, and has ready what those wanted need. */
+static void begin_run(struct lab *lab, const bool wanted[STUDIES])
 {
-    bool wanted[STUDIES] = {false}, done[STUDIES] = {false};
-    for (size_t i = 0; i < count; i++) {
-        const struct study *const study = study_find(names[i]);
-        if (study == NULL)
-            return unknown_study(names[i], err);
-        want(study, wanted);
-    }
-    want_judges(wanted);
-    size_t total = 0, ran = 0;
-    for (size_t i = 0; i < STUDIES; i++)
-        total += wanted[i];
-    *err = (struct error){0};
-    struct buf left_out = {0};
     lab->lost = (struct error){0};
     results_free(&lab->proposals);
     doubts_free(&lab->doubts);
     memset(lab->fact_shade, 0, sizeof lab->fact_shade);
+    lab->references = (struct references){0};
     prepare(lab, wanted);
     limit_all(lab, wanted);
-    lab->references = (struct references){0};
+}
+
+/* Each as soon as all that it needs have run; names of those that did not come
+ * to their end are added. */
+static void run_in_order(struct lab *lab, const bool wanted[STUDIES],
+                         struct buf *left_out, struct error *err)
+{
+    bool done[STUDIES] = {false};
+    size_t total = 0, ran = 0;
+    for (size_t i = 0; i < STUDIES; i++)
+        total += wanted[i];
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
             if (!wanted[i] || done[i] || !ready(study_table[i], wanted, done))
@@ -268,11 +268,28 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
                 lab->watch(lab->context, study_table[i], ran, total);
             run_study(lab, study_table[i], err);
             if (lab->cut_short)
-                buf_printf(&left_out, "%s%s", left_out.length > 0 ? ", " : "",
+                buf_printf(left_out, "%s%s", left_out->length > 0 ? ", " : "",
                            study_table[i]->name);
             done[i] = true;
             ran++;
         }
+}
+
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err)
+{
+    bool wanted[STUDIES] = {false};
+    struct buf left_out = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct study *const study = study_find(names[i]);
+        if (study == NULL)
+            return unknown_study(names[i], err);
+        want(study, wanted);
+    }
+    want_judges(wanted);
+    *err = (struct error){0};
+    begin_run(lab, wanted);
+    run_in_order(lab, wanted, &left_out, err);
     lab->cut_short = left_out.length > 0;
     tell_left_out(lab, &left_out);
     results_free(&lab->proposals);

@@ -66,3 +66,11 @@ const char *script_text(struct script *s, struct lab *lab)
     *s = (struct script){0};
     return text;
 }
+
+bool script_lists(const struct script_lines *lines, uint64_t at)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        if (lines->at[i] == at)
+            return true;
+    return false;
+}

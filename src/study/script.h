@@ -39,6 +39,7 @@ struct script_lines {
     uint64_t *at;
     size_t count;
 };
+bool script_lists(const struct script_lines *lines, uint64_t at);
 
 struct script_step {
     size_t reader;

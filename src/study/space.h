@@ -27,9 +27,8 @@ struct level_row {
     const char *words;     /* "ld.global.ca.u64" for protocols */
     const char *below;     /* what a miss goes to */
     bool of_sm;            /* each SM has its own */
-    bool swept;    /* a whole block can fill it; else a lap of the chase does */
-    uint64_t most; /* the largest size looked for, B */
-    const char *bound; /* why no larger one is */
+    uint64_t most;         /* the largest size looked for, B */
+    const char *bound;     /* why no larger one is */
     uint64_t span; /* bytes that lines are taken from which push each other out:
                       address bits far above a cache's size may choose its set.
                       Local memory is reserved for all threads that a GPU can

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "study/assume.h"
 
 #define STUDY(name, asks) extern const struct study study_##name;
@@ -71,13 +72,13 @@ bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
     return id_among(study->answers, &i, id);
 }
 
-/* The study that finds it; NULL if none does. */
+/* The first study that finds what is like the pattern; NULL if none does. */
 static const struct study *finder_of(const char *finding)
 {
     char id[STUDY_ID];
     for (size_t i = 0; study_table[i] != NULL; i++)
         for (size_t k = 0; study_gives(study_table[i], k, id); k++)
-            if (strcmp(id, finding) == 0)
+            if (text_glob(finding, id))
                 return study_table[i];
     return NULL;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "study/facts.h"
 
 struct lab;
@@ -29,19 +30,15 @@ struct answer {
     const char *attribute;         /* NULL ends a table of answers */
     const char *unit;
 };
-#define ONE(component)                                                         \
-    (const char *const[])                                                      \
-    {                                                                          \
-        component, NULL                                                        \
-    }
+#define ONE(component) TEXTS(component)
 
 struct study {
     const char *name;
     const char *question;
     const char *method;
     /* Facts that others write and it reads (FACT_NONE ends), and findings of
-     * others that it reads (NULL ends): who finds them comes before.  NULL is
-     * none. */
+     * others that it reads (NULL ends; `*` is any run, of one study): who finds
+     * them comes before.  NULL is none. */
     const enum fact_id *reads;
     const char *const *reads_findings;
     /* Further studies that come before; NULL ends, and NULL is none. */

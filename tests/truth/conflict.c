@@ -36,7 +36,21 @@ static const struct {
      "'set_bits': [[6,10,12],[7,11,13],[8,12,14],[9,10,15]]} "
      "paths/constant={'const_l1': 20, 'const_l15': 100, 'l2': 200, "
      "'memory': 500}",
-     "const_l15", "16", "6", NULL},
+     "const_l15", "16", "6", "nru"},
+    /* Eight of its lines have one place in front; and all share one set with
+     * those that empty what lies in front. */
+    {"sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 8, 'ways': 3} "
+     "caches/const_l15={'line': 256, 'sector': 256, 'sets': 1, 'ways': 70, "
+     "'policy': 'fifo'} paths/constant={'const_l1': 20, 'const_l15': 100, "
+     "'l2': 200, 'memory': 500}",
+     "const_l15", "1", "70", "fifo"},
+    /* Four lines in a row are of one set, and yet none is longer. */
+    {"sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 1, 'ways': 12, "
+     "'policy': 'random'} caches/const_l15={'line': 64, 'sector': 64, "
+     "'sets': 32, 'ways': 8, 'set_bits': [8,9,10,11,12]} "
+     "paths/constant={'const_l1': 20, 'const_l15': 100, 'l2': 200, "
+     "'memory': 500}",
+     "const_l15", "32", "8", "lru"},
     /* Too few places for more lines than fit: its sets tell the line. */
     {"sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, 'ways': 12, "
      "'policy': 'fifo'} caches/const_l15={'line': 256, 'sector': 64, "

@@ -66,7 +66,7 @@ END_TEST
 START_TEST(a_clock_that_falls_is_said)
 {
     json_t *const f =
-        findings_with("{'after_launches': 20, 'clock_khz': 900000}");
+        findings_with("{'after_launches': 29, 'clock_khz': 900000}");
     ck_assert_double_eq_tol(hz(f, "before"), 1e9, 1e6);
     ck_assert_double_eq_tol(hz(f, "after"), 9e8, 1e6);
     ck_assert_double_eq_tol(hz(f, "after_reported"), 9e8, 1);
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(throttling_puts_all_in_doubt)
 {
-    json_t *const f = findings_with("{'after_launches': 20, 'throttle': 64}");
+    json_t *const f = findings_with("{'after_launches': 29, 'throttle': 64}");
     is_doubted(f, "clock.scheduling", "throttled");
     is_doubted(f, "scheduling.resident_blocks_arithmetic", "throttled");
     is_doubted(f, "scheduling.empty_launch", "throttled");
@@ -95,7 +95,7 @@ END_TEST
 START_TEST(other_processes_put_all_in_doubt)
 {
     json_t *const f =
-        findings_with("{'after_launches': 20, 'other_processes': 1}");
+        findings_with("{'after_launches': 29, 'other_processes': 1}");
     is_doubted(f, "clock.scheduling", "another process");
     is_doubted(f, "scheduling.resident_blocks_arithmetic", "another process");
     ck_assert_double_eq(hz(f, "other_processes"), 1);

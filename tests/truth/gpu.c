@@ -512,7 +512,8 @@ static void wish_l2(struct draft *g, const struct kind *kind)
     if (roomy && once_in(g->r, 5))
         most = once_in(g->r, 4) ? kind->most : 16 * MIB;
     wish_cache(g, kind, scaled(g->r, least, at_least(most, least)));
-    gpu_wish(g->gpu, "caches/l2/scope=gpu");
+    gpu_wish(g->gpu, "caches/l2/scope=gpu caches/l2/atomic_cycles=%" PRIu64,
+             4 + least / 32 % 4);
 }
 
 static void wish_caches(struct draft *g)

@@ -130,6 +130,7 @@ START_TEST(what_is_fetched_ahead_is_counted)
              lines, _i < 10 ? "false" : "true");
     json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
     ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
+    ck_assert(is_true(findings, "icache_l1", "prefetch", lines, 0));
     ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l0", "ways", 5, 0));
     ck_assert(is_true(findings, "icache_l0", "size", 20480, 0));
@@ -145,7 +146,7 @@ START_TEST(what_is_fetched_ahead_hides_no_sharing)
 {
     json_t *const gpu = gpu_plain();
     gpu_wish(gpu,
-             "sms=2 max_warps_per_sm=16 caches={} "
+             "sms=2 max_threads_per_block=512 max_warps_per_sm=16 caches={} "
              "caches/i0={'line': 128, 'sets': 1, 'ways': 40, "
              "           'policy': 'fifo', 'copies_per_sm': 4} "
              "caches/i1={'line': 128, 'sets': 64, 'ways': 4} "
@@ -184,6 +185,55 @@ START_TEST(what_is_called_fits_a_turn)
     ck_assert(is_true(findings, "icache_l1", "size", 76032, 0));
     ck_assert(is_true(findings, "icache_l1", "ways", 11, 0));
     ck_assert(is_true(findings, "icache_l1", "miss_penalty", 400, 8));
+    json_decref(findings);
+}
+END_TEST
+
+/* Calls bring whole lines of the nearest cache to the next, which has shorter
+ * ones: constants, which it holds, too, tell that. */
+START_TEST(lines_get_shorter)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+             "caches/c1={'line': 64, 'sets': 4, 'ways': 8} "
+             "caches/c15={'line': 64, 'sets': 128, 'ways': 6} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
+             "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
+             "                   'memory': 604}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert(is_true(findings, "icache_l1", "size", 49152, 0));
+    ck_assert(!is_true(findings, "icache_l1", "line", 64, 0));
+    ck_assert(!is_true(findings, "icache_l1", "sets", 128, 0));
+    json_decref(findings);
+}
+END_TEST
+
+/* Calls that come late by more than a miss costs are no misses; by less, they
+ * are in its interval. */
+START_TEST(late_calls_are_no_misses)
+{
+    static const char *const id = "icache_l1.miss_penalty";
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 128, 'sets': 16, 'ways': 4} "
+             "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 260, 'memory': 560} "
+             "noise={'jitter_cycles': 5, 'spike_rate': 0.25, "
+             "'spike_cycles': %d}",
+             _i);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    const json_t *const f = json_object_get(findings, id);
+    const json_t *const interval = json_object_get(f, "interval");
+    if (json_is_array(interval)) {
+        ck_assert_double_le(json_number_value(json_array_get(interval, 0)),
+                            216);
+        ck_assert_double_ge(json_number_value(json_array_get(interval, 1)),
+                            216);
+    } else
+        ck_assert_ptr_nonnull(json_object_get(f, "because"));
     json_decref(findings);
 }
 END_TEST
@@ -270,6 +320,9 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 12, 13);
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
+    tcase_add_test(t, lines_get_shorter);
+    tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
+    tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         3);
     tcase_add_loop_test(slow, nothing_measured_of_random_hierarchies_is_wrong,

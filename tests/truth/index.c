@@ -125,6 +125,17 @@ static void add_masks(struct space *s, const uint64_t *masks, size_t count)
         s->mask[s->count++] = masks[i];
 }
 
+/* What chooses among slices of both halves, where atomics show them. */
+static struct space slice_space(const struct profile_cache *cache)
+{
+    const struct cache_slices *const slices = &cache->shape.slices;
+    struct space s = {.count = 0};
+    add_masks(&s, slices->bits, slices->bit_count);
+    for (uint64_t m = slices->modulo, i = 0; m > 0 && m % 2 == 0; m /= 2)
+        s.mask[s.count++] = (uint64_t)1 << (slices->from_bit + i++);
+    return s;
+}
+
 static struct space true_space(const struct profile_cache *cache)
 {
     const struct cache_shape *const shape = &cache->shape;
@@ -133,9 +144,8 @@ static struct space true_space(const struct profile_cache *cache)
         add_masks(&s, shape->index_bits, shape->index_bit_count);
     else
         add_plain(&s, cache);
-    add_masks(&s, shape->slices.bits, shape->slices.bit_count);
-    for (uint64_t m = shape->slices.modulo, i = 0; m > 0 && m % 2 == 0; m /= 2)
-        s.mask[s.count++] = (uint64_t)1 << (shape->slices.from_bit + i++);
+    const struct space slices = slice_space(cache);
+    add_masks(&s, slices.mask, slices.count);
     return s;
 }
 
@@ -184,7 +194,7 @@ static bool is_same_space(struct space a, struct space b, uint64_t seen,
 static struct {
     const struct profile_cache *cache;
     const json_t *slice_bits;
-    uint64_t seen;
+    uint64_t seen, slices_seen;
 } asked;
 
 static bool same_set_bits(const json_t *expected, const json_t *found)
@@ -196,6 +206,15 @@ static bool same_set_bits(const json_t *expected, const json_t *found)
     if (asked.slice_bits != NULL && !add_found(&space, asked.slice_bits))
         return false;
     return is_same_space(true_space(asked.cache), space, asked.seen,
+                         asked.cache->partitions.bits);
+}
+
+static bool same_shown_bits(const json_t *expected, const json_t *found)
+{
+    struct space space = {.count = 0};
+    (void)expected;
+    return add_found(&space, found) &&
+           is_same_space(slice_space(asked.cache), space, asked.slices_seen,
                          asked.cache->partitions.bits);
 }
 
@@ -264,6 +283,36 @@ static enum need need_of_bits(const struct profile_cache *cache, enum need need)
     return need;
 }
 
+/* As far as sets tell. */
+static void claim_slices(struct check *c, const char *component,
+                         const struct profile_cache *cache, enum need may)
+{
+    const struct cache_slices *const slices = &cache->shape.slices;
+    claim(c, component, "slice_bits", may, json_array(), same_slice_bits);
+    claim(c, component, "slices", may,
+          json_integer((json_int_t)(slices->modulo << slices->bit_count)),
+          same_slices);
+}
+
+/* Atomics wait for those to the same slice, if there is an SM that sends some
+ * while another waits. */
+static void claim_shown(struct check *c, const char *component,
+                        const struct profile_cache *cache)
+{
+    const struct cache_slices *const slices = &cache->shape.slices;
+    const uint64_t each =
+        slices->modulo > 0 ? slices->modulo << slices->bit_count : 1;
+    const uint64_t all = each * (has_parts(cache) ? 2 : 1);
+    const enum need need = each > 1 && c->seen->profile->sms > 1 ? HOPED : MAY;
+    char id[64];
+    snprintf(id, sizeof id, "%s.slice_bits", component);
+    asked.slices_seen = bits_that_differ(c->seen->profile, cache) &
+                        bits_tried(json_object_get(c->seen->findings, id));
+    claim(c, component, "slice_bits", all % 2 == 1 ? NEVER : need,
+          list_of_space(slice_space(cache)), same_shown_bits);
+    claim_whole(c, component, "slices", need, all);
+}
+
 void index_claim(struct check *c, const char *component,
                  const struct profile_cache *cache, enum need need)
 {
@@ -272,7 +321,9 @@ void index_claim(struct check *c, const char *component,
     char id[64];
     snprintf(id, sizeof id, "%s.slice_bits", component);
     asked.cache = cache;
-    asked.slice_bits = claim_found(c->seen, id);
+    /* Those that atomics show were tried over bits of their own. */
+    asked.slice_bits =
+        cache->atomic_cycles > 0 ? NULL : claim_found(c->seen, id);
     snprintf(id, sizeof id, "%s.set_bits", component);
     asked.seen = bits_that_differ(c->seen->profile, cache) &
                  bits_tried(json_object_get(c->seen->findings, id));
@@ -280,12 +331,12 @@ void index_claim(struct check *c, const char *component,
           same_set_bits);
     const enum need may = own == NEVER ? NEVER : MAY;
     const bool divided = slices->modulo > 0 && odd_part(slices->modulo) > 1;
-    claim(c, component, "slice_bits", may, json_array(), same_slice_bits);
     claim(c, component, "slice_modulo", divided && need == MUST ? HOPED : may,
           json_integer((json_int_t)true_modulo(cache)), same_modulo);
-    claim(c, component, "slices", may,
-          json_integer((json_int_t)(slices->modulo << slices->bit_count)),
-          same_slices);
+    if (cache->atomic_cycles > 0)
+        claim_shown(c, component, cache);
+    else
+        claim_slices(c, component, cache, may);
 }
 
 void index_claim_nothing(struct check *c, const char *component)

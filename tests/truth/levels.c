@@ -64,8 +64,7 @@ START_TEST(no_study_asks_more_than_its_row)
         const struct study *const study = study_find(name);
         ck_assert_ptr_nonnull(study);
         const size_t most = plan_asks(study);
-        ck_assert_msg(most == 0 ||
-                          (size_t)json_integer_value(count) <= most,
+        ck_assert_msg(most == 0 || (size_t)json_integer_value(count) <= most,
                       "%s asks %d experiments, by studies.def %zu", name,
                       (int)json_integer_value(count), most);
         bounded += most > 0;
@@ -140,6 +139,11 @@ static const struct {
      "paths/global.ca={'l1': 145, 'l2': 358, 'memory': 469} "
      "paths/local={'l1': 145, 'l2': 358, 'memory': 469}",
      "local.size", 22528, 0},
+    /* Most warps of a sweep load into the other two copies. */
+    {"caches/l1={'sets': 256, 'ways': 8, 'line': 64, 'sector': 64, "
+     "'policy': 'random', 'copies_per_sm': 3} "
+     "paths/global.ca={'l1': 50, 'l2': 240, 'memory': 800}",
+     "l1.size", 131072, 0},
     /* Rings that miss for certain miss the next one, too. */
     {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
      "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "
@@ -160,8 +164,7 @@ START_TEST(sizes_are_right_or_not_told)
     const bool told = truth_number(findings, id, &size);
     ck_assert_msg(told == (misleading[_i].size > 0), "%s: %.0f, %s", id, size,
                   truth_text(findings, id, "because"));
-    ck_assert_double_le(fabs(size - misleading[_i].size),
-                        misleading[_i].apart);
+    ck_assert_double_le(fabs(size - misleading[_i].size), misleading[_i].apart);
     json_decref(findings);
     free(spec);
 }

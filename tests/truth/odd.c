@@ -66,6 +66,49 @@ START_TEST(a_report_always_comes)
 }
 END_TEST
 
+/* Expected: the code behind the spin, which comes from memory, is no part of
+ * the clock.  Buggy result: 1099.42 MHz at most, of 1100. */
+START_TEST(what_lies_around_the_spin_is_in_the_interval)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 clock_khz=1100000 "
+                 "caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+                 "paths/instruction={'i0': 4, 'l2': 240, 'memory': 600}"),
+        "clock");
+    const json_t *const interval = json_object_get(
+        json_object_get(findings, "clock.measured"), "interval");
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 1.1e9);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 1.1e9);
+    json_decref(findings);
+}
+END_TEST
+
+/* Expected: a clock by a coarse timer is as unsure as that is.  Buggy result:
+ * what most spins took by such a timer, measured. */
+static const struct {
+    unsigned step_ns;
+    const char *status;
+} timers[] = {{64, "measured"}, {262144, "in_doubt"}, {1048576, "not_measured"}};
+
+START_TEST(a_coarse_timer_is_in_the_interval)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 clock_khz=700000 globaltimer_ns=%u",
+                 timers[_i].step_ns),
+        "clock");
+    const json_t *const interval = json_object_get(
+        json_object_get(findings, "clock.measured"), "interval");
+    ck_assert_str_eq(truth_text(findings, "clock.measured", "status"),
+                     timers[_i].status);
+    const bool told = strcmp(timers[_i].status, "not_measured") != 0;
+    ck_assert(json_is_array(interval) == told);
+    ck_assert(!told ||
+              (json_number_value(json_array_get(interval, 0)) <= 700e6 &&
+               json_number_value(json_array_get(interval, 1)) >= 700e6));
+    json_decref(findings);
+}
+END_TEST
+
 /* The ring that misses is half of an L2 or more, and memory costs little more.
  */
 START_TEST(misses_are_told_of_a_small_l2)
@@ -81,6 +124,24 @@ START_TEST(misses_are_told_of_a_small_l2)
     const double found = json_number_value(json_object_get(
         json_object_get(findings, "texture.miss_penalty"), "value"));
     ck_assert_double_eq_tol(found, 190, 2);
+    json_decref(findings);
+}
+END_TEST
+
+/* Rings of local memory that miss L1 for certain miss L2, too. */
+START_TEST(what_misses_l1_is_found_in_l2)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/l1={'line': 32, 'sector': 32, 'sets': 147, "
+                 "'ways': 10, 'policy': 'nru'} caches/l2/sets=384 "
+                 "caches/l2/ways=8 "
+                 "paths/global.ca={'l1': 50, 'l2': 400, 'memory': 640} "
+                 "paths/global.cg={'l2': 400, 'memory': 640} "
+                 "paths/local={'l1': 50, 'l2': 400, 'memory': 640}"),
+        "latency");
+    const double found = json_number_value(json_object_get(
+        json_object_get(findings, "local.miss_penalty"), "value"));
+    ck_assert_double_eq_tol(found, 350, 2);
     json_decref(findings);
 }
 END_TEST
@@ -267,10 +328,14 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(t, a_report_always_comes, 1, 2);
     tcase_add_loop_test(slow, a_report_always_comes, 2, 3);
     tcase_add_loop_test(t, a_report_always_comes, 3, COUNT_OF(rows));
+    tcase_add_test(t, what_lies_around_the_spin_is_in_the_interval);
+    tcase_add_loop_test(t, a_coarse_timer_is_in_the_interval, 0,
+                        COUNT_OF(timers));
     tcase_add_loop_test(t, misses_are_told_of_a_small_l2, 0, 2);
     tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 2);
     tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 2,
                         COUNT_OF(lacking));
+    tcase_add_test(t, what_misses_l1_is_found_in_l2);
     tcase_add_test(t, lines_that_lie_together_may_be_of_one_slice);
     tcase_add_loop_test(t, as_many_copies_as_warps_are_a_bound, 0,
                         COUNT_OF(warps_asked));

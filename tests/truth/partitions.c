@@ -291,6 +291,59 @@ START_TEST(sets_are_found_in_a_part)
 }
 END_TEST
 
+/* Slices of both parts, by whose atomics wait for whose. */
+static const struct sliced {
+    struct gpu gpu;
+    double slices;
+    const char *bits; /* as JSON; NULL: there are none */
+} sliceds[] = {
+    {{.name = "by a modulus and a bit that lies far",
+      .partitions = "",
+      .policy = "lru",
+      .sms = 4,
+      .size = 3 * MIB / 16,
+      .index = "caches/l2/slices={'modulo':3,'from_bit':12,'bits':[[8,14,23]]} "
+               "caches/l2/atomic_cycles=6"},
+     6,
+     "[[8, 14, 23]]"},
+    {{.name = "four in each part",
+      .partitions = PARTED("[12, 13, 16, 17, 19]", "150" REPLICATES),
+      .policy = "lru",
+      .sms = 6,
+      .size = MIB / 2,
+      .index = "caches/l2/slices={'modulo':1,'from_bit':7,'bits':[[7,14,20],"
+               "[8,15]]} caches/l2/set_bits=[[9,18],10,11,[12,21],[13,20]] "
+               "caches/l2/atomic_cycles=8"},
+     8,
+     "[[7, 14, 20], [8, 15], [12, 13, 16, 17, 19]]"},
+    /* What all wait for need not be a slice. */
+    {{.name = "one",
+      .partitions = "",
+      .policy = "lru",
+      .sms = 2,
+      .size = MIB / 4,
+      .index = "caches/l2/atomic_cycles=7"},
+     0,
+     NULL},
+};
+
+START_TEST(slices_are_those_that_wait)
+{
+    const struct sliced *const is = &sliceds[_i];
+    char *const spec = testing_spec_of(profile_of(&is->gpu));
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *const[]){"slices"}, 1);
+    expect_number(findings, "l2.slices", is->slices);
+    if (is->bits != NULL)
+        expect_json(findings, "l2.slice_bits", is->bits);
+    else
+        ck_assert_str_eq(truth_text(findings, "l2.slices", "status"),
+                         "not_measured");
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 START_TEST(sides_are_found_as_they_are)
 {
     const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
@@ -316,6 +369,8 @@ Suite *suite_truth_partitions(void)
     for (int i = 0; i < (int)COUNT_OF(gpus) * (int)testing_seeds(); i++)
         tcase_add_loop_test(i % (int)COUNT_OF(gpus) < QUICK_GPUS ? t : slow,
                             sides_are_found_as_they_are, i, i + 1);
+    tcase_add_loop_test(t, slices_are_those_that_wait, 0,
+                        (int)COUNT_OF(sliceds));
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));

@@ -3,8 +3,13 @@
  * wrong, and little may be left out.  The seeds of `kept` are
  * tried, of which nothing is wrong by now: what breaks one is a step back.
  * RANDOM_GPUS says how many are tried in their place, RANDOM_FIRST from which
- * seed (1); RANDOM_COMMIT, a number in hex, from which seed COMMIT_GPUS slow
- * tests more are drawn, so that each commit meets GPUs that none before it met.
+ * seed (1).
+ *
+ * RANDOM_COMMIT, a number in hex, makes each commit meet GPUs that none before
+ * it met, as slow tests: of two rows of seeds the one with the smallest caches.
+ * Of such GPUs one in ten still shows something wrong, whatever the commit did;
+ * RANDOM_WRONG says of how many findings of each that is shown and not failed
+ * (0).
  *
  * The profile of a GPU that fails is kept in $TMPDIR, to run again by
  * `sonde -d sim:FILE --seed N`.  `make truth` tries more of them, and sums up
@@ -18,13 +23,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "device/sim/profile/profile.h"
 #include "testing.h"
 #include "truth/gpu.h"
 #include "truth/truth.h"
 
 /* The first one is quick, the others slow tests. */
-static const int kept[] = {19, 20, 8, 34, 38, 1795371622};
-enum { QUICK_GPUS = 1, COMMIT_GPUS = 4, GPUS_LEAST = 4 };
+static const int kept[] = {19, 1795421553, 1795421552, 34, 38, 1795371622};
+enum { QUICK_GPUS = 1, GPUS_LEAST = 4 };
 
 /* Summed over the processes of all tests. */
 static struct sums {
@@ -61,9 +67,10 @@ static char *keep(const char *json, uint64_t seed)
     return path;
 }
 
-/* What is missing fails no GPU, but is shown; what is wrong does. */
+/* What is missing fails no GPU, but is shown; what is wrong does, if it is more
+ * than may be. */
 static void settle(const struct verdict *v, const char *rows, const char *json,
-                   uint64_t seed)
+                   uint64_t seed, size_t may_be)
 {
     sums->gpus++;
     sums->asked += v->asked;
@@ -72,17 +79,17 @@ static void settle(const struct verdict *v, const char *rows, const char *json,
         return;
     char *const path = keep(json, seed);
     /* The rows may be longer than a test's message can be. */
-    printf("%zu wrong, %zu missing; see %s\n%s", v->wrong, v->missing, path,
+    printf("%s%zu wrong, %zu missing; see %s\n%s",
+           v->wrong > 0 ? "random GPU: " : "", v->wrong, v->missing, path,
            rows);
     fflush(stdout);
-    ck_assert_msg(v->wrong == 0, "%zu wrong, %zu missing; see %s", v->wrong,
-                  v->missing, path);
+    ck_assert_msg(v->wrong <= may_be, "%zu wrong, %zu missing; see %s",
+                  v->wrong, v->missing, path);
     free(path);
 }
 
-START_TEST(nothing_measured_is_wrong)
+static void try_gpu(uint64_t seed, size_t may_be)
 {
-    const uint64_t seed = (uint64_t)_i;
     char *const json = gpu_random(seed);
     char *const path = testing_file("gpu.json", json);
     char *const spec = xasprintf("sim:%s", path);
@@ -95,13 +102,56 @@ START_TEST(nothing_measured_is_wrong)
     json_t *const findings = truth_findings(spec, seed, NULL, 0);
     const struct verdict v =
         truth_compare(findings, "random", seed, &truths, &rows, NULL);
-    settle(&v, buf_string(&rows), json, seed);
+    settle(&v, buf_string(&rows), json, seed, may_be);
     buf_free(&rows);
     json_decref(findings);
     profile_free(profile);
     free(spec);
     free(path);
     free(json);
+}
+
+START_TEST(nothing_measured_is_wrong)
+{
+    try_gpu((uint64_t)_i, 0);
+}
+END_TEST
+
+/* ---- GPUs that no commit met ------------------------------------------- */
+
+/* Of so many seeds in a row one has caches of a quarter MiB or so, which take
+ * some seconds. */
+enum { DRAWN_FROM = 32 };
+
+static uint64_t bytes_of_caches(uint64_t seed)
+{
+    char *const json = gpu_random(seed);
+    struct profile *profile;
+    struct error err;
+    ASSERT_DONE(profile_parse(json, "random", &profile, &err), err);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < profile->cache_count; i++)
+        bytes += cache_shape_bytes(&profile->caches[i].shape);
+    profile_free(profile);
+    free(json);
+    return bytes;
+}
+
+static uint64_t smallest_from(uint64_t first)
+{
+    uint64_t best = first, least = UINT64_MAX;
+    for (uint64_t seed = first; seed < first + DRAWN_FROM; seed++) {
+        const uint64_t bytes = bytes_of_caches(seed);
+        if (bytes < least)
+            best = seed;
+        least = bytes < least ? bytes : least;
+    }
+    return best;
+}
+
+START_TEST(a_gpu_of_the_commit_is_understood)
+{
+    try_gpu(smallest_from((uint64_t)_i), (size_t)number("RANDOM_WRONG", 0));
 }
 END_TEST
 
@@ -142,21 +192,22 @@ static void add_kept(TCase *t, size_t from, size_t to, size_t step)
         tcase_add_test(t, little_is_left_out);
 }
 
-/* Of half of those of the commit; a seed is an int. */
+/* A seed is an int. */
 static void add_of_commit(TCase *t, int which)
 {
     const char *const commit = getenv("RANDOM_COMMIT");
     if (commit == NULL || commit[0] == '\0')
         return;
-    const int seed = (int)(strtoul(commit, NULL, 16) & 0x0fffffff);
-    add_seeds(t, seed + which * COMMIT_GPUS / 2, COMMIT_GPUS / 2);
+    const int first = (int)(strtoul(commit, NULL, 16) & 0x0fffffff);
+    const int own = first + which * DRAWN_FROM;
+    tcase_add_loop_test(t, a_gpu_of_the_commit_is_understood, own, own + 1);
 }
 
 /* Two suites, since suites run beside each other and tests of one do not. */
 static Suite *half(const char *name, int which)
 {
     TCase *t;
-    Suite *const suite = suite_of(name, 120, &t);
+    Suite *const suite = suite_of(name, 300, &t);
     const int wanted = number("RANDOM_GPUS", 0);
     tcase_add_unchecked_fixture(t, begin, end);
     if (wanted > 0) {
@@ -165,7 +216,7 @@ static Suite *half(const char *name, int which)
     }
     if (which == 0)
         add_kept(t, 0, QUICK_GPUS, 1);
-    TCase *const slow = suite_slow(suite, 120);
+    TCase *const slow = suite_slow(suite, 300);
     tcase_add_unchecked_fixture(slow, begin, end);
     add_kept(slow, QUICK_GPUS + (size_t)which, COUNT_OF(kept), 2);
     add_of_commit(slow, which);

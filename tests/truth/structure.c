@@ -479,8 +479,7 @@ static void compare_code_cache(struct check *c, const char *name, size_t level)
     claim_policy(c, name, shape, HOPED);
     claim_whole(c, name, "per_sm", HOPED, cache->copies_per_sm);
     claim_whole(c, name, "sms_sharing", HOPED, sms_sharing(p, cache->scope));
-    if (level == 0)
-        claim_whole(c, name, "prefetch", HOPED, path->prefetch);
+    claim_whole(c, name, "prefetch", HOPED, path->prefetch);
 }
 
 /* Those before L2; where nothing is told of fetching, it costs nothing. */

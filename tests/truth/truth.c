@@ -428,17 +428,18 @@ struct heard {
 };
 
 /* References are the planner's. */
-static void collect(void *context, const struct sonde_progress *progress)
+static int collect(void *context, const struct sonde_progress *progress)
 {
     struct heard *const h = context;
     if (progress->experiment == NULL || h == NULL)
-        return;
+        return 0;
     json_array_append_new(h->experiments, json_string(progress->experiment));
     if (strncmp(progress->experiment, "reference ", 10) == 0)
-        return;
+        return 0;
     const json_int_t asks =
         json_integer_value(json_object_get(h->asks, progress->study));
     json_object_set_new(h->asks, progress->study, json_integer(asks + 1));
+    return 0;
 }
 
 /* With the experiments that are asked for, where they are wanted. */

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "probe/probe.h"
-#include "probe/run/pointer_chase.h"
+#include "probe/walk/pointer_chase.h"
 #include "probe/run/snippet_kernel.h"
 #include "testing.h"
 

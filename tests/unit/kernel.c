@@ -60,15 +60,12 @@ END_TEST
 
 START_TEST(a_head_names_target_version_and_parameters)
 {
-    ck_assert_block(".version 6.3\n.target sm_75\n.address_size 64\n\n"
-                    ".visible .entry chase(\n    .param .u64 jobs,\n"
-                    "    .param .u64 slots)\n{\n    ret;\n}\n",
-                    kernel_begin(&k, &out, 75,
-                                 &(struct kernel_head){
-                                     .name = "chase",
-                                     .parameters = "jobs slots",
-                                 });
-                    kernel_end(&k));
+    ck_assert_block(
+        ".version 6.3\n.target sm_75\n.address_size 64\n\n"
+        ".visible .entry chase(\n    .param .u64 jobs,\n"
+        "    .param .u64 slots)\n{\n    ret;\n}\n",
+        kernel_begin(&k, &out, 75, .name = "chase", .parameters = "jobs slots");
+        kernel_end(&k));
 }
 END_TEST
 
@@ -78,16 +75,10 @@ START_TEST(a_head_says_what_only_one_architecture_has)
                     ".shared .b8 pool[4];\n.visible .entry w(\n"
                     "    .param .u64 out)\n.maxntid 64, 1, 1\n"
                     ".minnctapersm 2\n{\n",
-                    kernel_begin(&k, &out, 90,
-                                 &(struct kernel_head){
-                                     .name = "w",
-                                     .parameters = "out",
-                                     .variables = ".shared .b8 pool[4];\n",
-                                     .least = "8.0",
-                                     .only = true,
-                                     .resident_blocks = 2,
-                                     .threads = 64,
-                                 }));
+                    kernel_begin(&k, &out, 90, .name = "w", .parameters = "out",
+                                 .variables = ".shared .b8 pool[4];\n",
+                                 .least = "8.0", .only = true,
+                                 .resident_blocks = 2, .threads = 64));
 }
 END_TEST
 

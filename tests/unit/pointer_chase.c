@@ -3,7 +3,7 @@
  * what the profile says of the space's path; and what a space cannot do is
  * refused with a word.
  */
-#include "probe/run/pointer_chase.h"
+#include "probe/walk/pointer_chase.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Rings: which elements are visited, and in which order. */
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,11 +16,8 @@ enum { BLOCKS = 2, THREADS = 64, WORDS = 3 };
 static void write_adder(struct buf *out, const struct device_info *info)
 {
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "adder",
-                     .parameters = "out number",
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "adder",
+                 .parameters = "out number");
     ptx(&k, ".reg .b64 %out, %number, %before;\n"
             "ld.param.u64 %out, [out];\n"
             "ld.param.u64 %number, [number];\n"
@@ -128,12 +125,8 @@ static void counting_kernel(const struct experiment *e,
 {
     struct kernel_text k;
     (void)e;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "clock",
-                     .parameters = PIN_PARAMETERS,
-                     .variables = PIN_VARIABLES,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "clock",
+                 .parameters = PIN_PARAMETERS, .variables = PIN_VARIABLES);
     pin_opening(&k, 8 * JOB_WORDS);
     ptx(&k, ".reg .b32 %count, %tries;\n"
             ".reg .b64 %word;\n"

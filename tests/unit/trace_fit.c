@@ -21,6 +21,9 @@ struct answering {
     bool by_chance;      /* answers have nothing to do with the visits */
 };
 
+/* Fermi's L1. */
+static double weights[] = {1, 1, 3, 1};
+
 static struct cache *cache_of(const struct answering *a)
 {
     uint32_t *const ways = xcalloc(a->sets, sizeof *ways);
@@ -30,7 +33,8 @@ static struct cache *cache_of(const struct answering *a)
                                       .sector = LINE,
                                       .sets = a->sets,
                                       .set_ways = ways,
-                                      .policy = a->policy};
+                                      .policy = a->policy,
+                                      .weights = weights};
     struct cache *const cache = cache_new(&shape, 5);
     free(ways);
     return cache;
@@ -43,12 +47,17 @@ static void add(struct trace *t, uint64_t line, enum trace_seen seen)
         .at = line * LINE, .seen = seen, .call = seen != TRACE_UNSEEN};
 }
 
-/* Visits to a third more lines than there is room for, of twice as many if the
- * policy is random. */
+static bool is_random(const struct answering *a)
+{
+    return a->policy == POLICY_RANDOM || a->policy == POLICY_WEIGHTED;
+}
+
+/* Visits to a third more lines than there is room for, of twice as many if
+ * victims are of chance. */
 static struct trace visit(const struct answering *a, uint64_t seed)
 {
     const uint64_t lines = a->sets * a->ways * 4 / 3;
-    const unsigned part = a->policy == POLICY_RANDOM ? 2 : 1;
+    const unsigned part = is_random(a) ? 2 : 1;
     const uint64_t far = (uint64_t)1 << 20;
     struct trace t = {0};
     struct cache *const cache = cache_of(a);
@@ -122,6 +131,14 @@ START_TEST(what_no_cache_answered_is_told_by_none)
 }
 END_TEST
 
+START_TEST(ways_that_go_more_often_are_told_from_random)
+{
+    struct trace_fit fit;
+    find(&(struct answering){24, 4, POLICY_WEIGHTED, 0, 0, false}, &fit);
+    ck_assert_int_eq(fit.policy, POLICY_WEIGHTED);
+}
+END_TEST
+
 /* Of two ways the least recently used one is the one without a mark. */
 START_TEST(two_ways_are_one_order_of_use)
 {
@@ -140,6 +157,7 @@ Suite *suite_trace_fit(void)
     tcase_add_loop_test(t, shapes_and_policies_are_told, 0,
                         sizeof answering / sizeof *answering);
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
+    tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
     tcase_add_test(t, two_ways_are_one_order_of_use);
     return suite;
 }

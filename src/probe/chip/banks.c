@@ -48,9 +48,6 @@ static const struct param banks_params[] = {
 };
 /* clang-format on */
 
-static const char *const banks_columns[] = {"case", "visits", "short", "long",
-                                            NULL};
-
 static int banks_refuse(const struct banks *b, struct error *err)
 {
     if (b->width != 4 && b->width != 8)
@@ -171,12 +168,9 @@ static void banks_kernel(const struct experiment *e,
     const struct banks *const b = e->own;
     const unsigned width = (unsigned)b->width;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "banks",
-                     .parameters = "table out rows",
-                     .variables = ".extern .shared .align 1024 .b8 pool[];\n\n",
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "banks",
+                 .parameters = "table out rows",
+                 .variables = ".extern .shared .align 1024 .b8 pool[];\n\n");
     declare(&k, width);
     ptx(&k, "CASE:");
     lay_out(&k, width);
@@ -298,7 +292,7 @@ const struct probe probe_banks = {
     .what = "cost of a warp's load from shared memory, by where lanes read",
     .params = banks_params,
     .bytes = sizeof(struct banks),
-    .columns = banks_columns,
+    .columns = TEXTS("case", "visits", "short", "long"),
     .figure = banks_figure,
     .repeats_least = 65,
     .repeats_most = 65,

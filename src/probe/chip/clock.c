@@ -25,8 +25,6 @@ static const struct param clock_params[] = {
 };
 /* clang-format on */
 
-static const char *const clock_columns[] = {"pair", "cycles", "ns", NULL};
-
 /* The 64-bit clock: on Hopper the 32-bit one goes through the uniform
  * registers, which takes four times as long (8 cycles for 2). */
 static void read_pair(struct kernel_text *k, int word)
@@ -44,11 +42,8 @@ static void clock_kernel(const struct experiment *e,
 {
     (void)e;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "clock",
-                     .parameters = "out spin",
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "clock",
+                 .parameters = "out spin");
     ptx_with(&k,
              ".reg .b64 %out, %spin, %c0, %c1, %n0, %n1;\n"
              ".reg .pred %again;\n"
@@ -87,7 +82,7 @@ const struct probe probe_clock = {
     .what = "cost of reading the clock, and its rate",
     .params = clock_params,
     .bytes = sizeof(struct clock),
-    .columns = clock_columns,
+    .columns = TEXTS("pair", "cycles", "ns"),
     .figure_column = COLUMN_PAIR,
     .repeats_least = 9,
     .repeats_most = 9,

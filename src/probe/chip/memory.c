@@ -17,8 +17,6 @@ static const struct param memory_params[] = {
 };
 /* clang-format on */
 
-static const char *const memory_columns[] = {"free", NULL};
-
 /* What earlier experiments took for their rings is given back when a larger
  * one wants it.  The driver then clears it, behind the program's back and at
  * the cost of a tenth of the memory's bandwidth (H200), so who measures that
@@ -42,7 +40,7 @@ const struct probe probe_memory = {
     .what = "bytes of device memory that are free",
     .params = memory_params,
     .bytes = sizeof(struct memory),
-    .columns = memory_columns,
+    .columns = TEXTS("free"),
     .figure_column = COLUMN_FREE,
     .repeats_least = 1,
     .repeats_most = 1,

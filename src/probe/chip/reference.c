@@ -44,10 +44,6 @@ static const struct param reference_params[] = {
 };
 /* clang-format on */
 
-static const char *const reference_columns[] = {
-    "cycles", "ns",  "gap",      "kept",      "l2",      "l2_all",
-    "l1",     "mhz", "throttle", "processes", "dropped", NULL};
-
 /* Loads all lines: %sum and %least are the cycles of all and of one. */
 static void load_lines(struct kernel_text *k, const char *op, const char *label)
 {
@@ -87,11 +83,8 @@ static void reference_kernel(const struct experiment *e,
 {
     (void)e;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "reference",
-                     .parameters = "out lines spin",
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "reference",
+                 .parameters = "out lines spin");
     ptx(&k, ".reg .b64 %out, %lines, %spin, %at, %word;\n"
             ".reg .b32 %value, %t0, %t1, %sum, %least, %left;\n"
             ".reg .pred %again;\n"
@@ -153,7 +146,8 @@ const struct probe probe_reference = {
     .what = "what must stay the same: hits in L1 and L2, both clocks",
     .params = reference_params,
     .bytes = sizeof(struct reference),
-    .columns = reference_columns,
+    .columns = TEXTS("cycles", "ns", "gap", "kept", "l2", "l2_all", "l1", "mhz",
+                     "throttle", "processes", "dropped"),
     .figure_column = COLUMN_CYCLES,
     .repeats_least = 3,
     .repeats_most = 3,

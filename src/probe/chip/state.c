@@ -35,9 +35,6 @@ static const struct param state_params[] = {
 };
 /* clang-format on */
 
-static const char *const state_columns[] = {
-    "cycles", "ns", "gap", "mhz", "throttle", "processes", "dropped", NULL};
-
 void state_spin(struct kernel_text *k)
 {
     ptx_with(k,
@@ -69,11 +66,8 @@ static void state_kernel(const struct experiment *e,
 {
     (void)e;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "state",
-                     .parameters = "out spin",
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "state",
+                 .parameters = "out spin");
     ptx(&k, ".reg .b64 %out, %spin;\n"
             "ld.param.u64 %out, [out];\n"
             "ld.param.u64 %spin, [spin];\n");
@@ -110,7 +104,8 @@ const struct probe probe_state = {
     .what = "the SM clock as measured and as told, throttling, other processes",
     .params = state_params,
     .bytes = sizeof(struct state),
-    .columns = state_columns,
+    .columns =
+        TEXTS("cycles", "ns", "gap", "mhz", "throttle", "processes", "dropped"),
     .figure_column = COLUMN_NS,
     .repeats_least = 3,
     .repeats_most = 3,

@@ -141,12 +141,8 @@ static void grid_kernel(const struct experiment *e,
 {
     const struct grid *const g = e->own;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "grid",
-                     .parameters = GRID_TIMER_PARAMETERS,
-                     .least = g->ptx,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "grid",
+                 .parameters = GRID_TIMER_PARAMETERS, .least = g->ptx);
     grid_timer_opening(&k);
     declare_and_load(&k, g);
     grid_timer_begin(&k);

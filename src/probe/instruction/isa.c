@@ -32,8 +32,6 @@ static const struct param isa_params[] = {
 };
 /* clang-format on */
 
-static const char *const isa_columns[] = {"lap", "short", "long", NULL};
-
 /* Clock reads: [lap][region][warp][first, last]. */
 static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
 {
@@ -181,7 +179,7 @@ const struct probe probe_isa = {
     .what = "cost of an instruction, by copies of it between clock reads",
     .params = isa_params,
     .bytes = sizeof(struct isa),
-    .columns = isa_columns,
+    .columns = TEXTS("lap", "short", "long"),
     .figure = isa_figure,
     .repeats_least = 3,
     .repeats_most = 9,

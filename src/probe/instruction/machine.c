@@ -17,8 +17,6 @@ static const struct param machine_params[] = {
     {0},
 };
 
-static const char *const machine_columns[] = {"sm", "low", "high", NULL};
-
 static int machine_once(struct prober *prober, const struct experiment *e,
                         struct samples *samples, struct error *err)
 {
@@ -41,7 +39,7 @@ const struct probe probe_machine = {
     .what = "machine code of the kernel that isa times",
     .params = machine_params,
     .bytes = sizeof(struct snippet_kernel),
-    .columns = machine_columns,
+    .columns = TEXTS("sm", "low", "high"),
     .figure_column = COLUMN_SM,
     .repeats_least = 1,
     .repeats_most = 1,

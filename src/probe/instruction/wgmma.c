@@ -191,15 +191,10 @@ static void wgmma_kernel(const struct experiment *e,
 {
     const struct wgmma *const w = e->own;
     struct kernel_text k;
-    kernel_begin(
-        &k, out, device_cc(info),
-        &(struct kernel_head){
-            .name = "wgmma",
-            .parameters = GRID_TIMER_PARAMETERS,
-            .variables = ".extern .shared .align 1024 .b8 tiles[];\n\n",
-            .least = "8.0",
-            .only = true,
-        });
+    kernel_begin(&k, out, device_cc(info), .name = "wgmma",
+                 .parameters = GRID_TIMER_PARAMETERS,
+                 .variables = ".extern .shared .align 1024 .b8 tiles[];\n\n",
+                 .least = "8.0", .only = true);
     grid_timer_opening(&k);
     fill_tiles(&k, w);
     describe_tiles(&k, w);

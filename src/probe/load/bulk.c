@@ -337,15 +337,11 @@ static void bulk_kernel(const struct experiment *e,
 {
     const struct bulk *const b = e->own;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "bulk",
-                     .parameters = bulk_arguments_names,
-                     .variables = ".extern .shared .align 128 .b8 pool[];\n\n",
-                     .least = "8.0",
-                     .resident_blocks = b->blocks,
-                     .threads = LANES * b->warps,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "bulk",
+                 .parameters = bulk_arguments_names,
+                 .variables = ".extern .shared .align 128 .b8 pool[];\n\n",
+                 .least = "8.0", .resident_blocks = b->blocks,
+                 .threads = LANES * b->warps);
     body(&k, b);
     kernel_end(&k);
 }

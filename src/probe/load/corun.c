@@ -66,8 +66,6 @@ static const struct param rivals_params[] = {
 };
 /* clang-format on */
 
-static const char *const rivals_columns[] = {"sm", "bytes", "cycles", NULL};
-
 /* ---- reading ----------------------------------------------------------- */
 
 static int rivals_check(const struct rivals *r, const struct device_info *info,
@@ -227,12 +225,8 @@ static void rivals_kernel(const struct experiment *e,
 {
     const struct rivals *const r = e->own;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "rivals",
-                     .parameters = PIN_PARAMETERS,
-                     .variables = PIN_VARIABLES,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "rivals",
+                 .parameters = PIN_PARAMETERS, .variables = PIN_VARIABLES);
     pin_opening(&k, 8 * JOB_WORDS);
     aim(&k);
     warm_up(&k);
@@ -317,7 +311,7 @@ const struct probe probe_corun = {
     .what = "what SMs of a set move to and from L2, all at the same time",
     .params = rivals_params,
     .bytes = sizeof(struct rivals),
-    .columns = rivals_columns,
+    .columns = TEXTS("sm", "bytes", "cycles"),
     .figure = rivals_figure,
     .repeats_least = 3,
     .repeats_most = 3,

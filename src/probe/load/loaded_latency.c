@@ -31,7 +31,7 @@
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 #include "ptx/capability.h"
 #include "ptx/repeat.h"
 #include "ptx/space.h"
@@ -47,9 +47,6 @@ enum column {
     COLUMN_LOADS,
     COLUMN_CHASE_CYCLES
 };
-static const char *const loaded_columns[] = {
-    "sm",     "warps",  "bytes", "cycles",       "ns",
-    "missed", "chaser", "loads", "chase_cycles", NULL};
 
 enum { LANES = GRID_BARRIER_LANES, WIDTH = 16, UNROLL_MOST = 16 };
 /* A warp's access, and words of it that a lane has. */
@@ -577,15 +574,11 @@ static void loaded_kernel(const struct experiment *e,
     const struct loaded *const l = e->own;
     struct kernel_text k;
     const bool naps = device_has(info, CAP_NANOSLEEP);
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "loaded",
-                     .parameters = loaded_arguments_names,
-                     .variables = ".shared .align 16 .b8 pool[16];\n",
-                     .least = naps ? "6.3" : NULL,
-                     .resident_blocks = l->blocks,
-                     .threads = LANES * l->warps,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "loaded",
+                 .parameters = loaded_arguments_names,
+                 .variables = ".shared .align 16 .b8 pool[16];\n",
+                 .least = naps ? "6.3" : NULL, .resident_blocks = l->blocks,
+                 .threads = LANES * l->warps);
     opening(&k, l);
     warm(&k);
     loaded_fill(&k, l);
@@ -789,7 +782,8 @@ const struct probe probe_loaded_latency = {
     .what = "cost of a dependent load while other SMs read or write",
     .params = loaded_params,
     .bytes = sizeof(struct loaded),
-    .columns = loaded_columns,
+    .columns = TEXTS("sm", "warps", "bytes", "cycles", "ns", "missed", "chaser",
+                     "loads", "chase_cycles"),
     .figure = loaded_figure,
     .repeats_least = 3,
     .repeats_most = 9,

@@ -537,16 +537,10 @@ void stream_kernel(const struct experiment *e, const struct device_info *info,
              ".extern .shared .align 16 .b8 pool[];\n%s\n",
              s->space == CONSTANT ? ".const .align 16 .b8 constants[65536];\n"
                                   : "");
-    kernel_begin(
-        &k, out, device_cc(info),
-        &(struct kernel_head){
-            .name = "stream",
-            .parameters = stream_arguments_names,
-            .variables = variables,
-            .least = strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
-            .resident_blocks = s->blocks,
-            .threads = stream_threads(s),
-        });
+    kernel_begin(&k, out, device_cc(info), .name = "stream",
+                 .parameters = stream_arguments_names, .variables = variables,
+                 .least = strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
+                 .resident_blocks = s->blocks, .threads = stream_threads(s));
     opening(&k, s);
     if (s->share == BY_BLOCKS) {
         blocks_body(&k, s);

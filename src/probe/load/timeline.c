@@ -98,9 +98,6 @@ static const struct param timeline_params[] = {
 };
 /* clang-format on */
 
-static const char *const timeline_columns[] = {
-    "sm", "block", "warp", "access", "start", "end", "ns", NULL};
-
 static int contradiction(const struct timeline *t, struct error *err)
 {
     const bool aligned = t->align != ALIGN_NONE;
@@ -521,13 +518,10 @@ static void timeline_kernel(const struct experiment *e,
     const bool aligned = t->align != ALIGN_NONE;
     const bool silent = t->records == RECORD_NONE;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "timeline",
-                     .parameters = timeline_arguments_names,
-                     .variables = PIN_VARIABLES,
-                     .least = t->product != NULL ? t->product->ptx : NULL,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "timeline",
+                 .parameters = timeline_arguments_names,
+                 .variables = PIN_VARIABLES,
+                 .least = t->product != NULL ? t->product->ptx : NULL);
     declare(&k);
     if (!aligned && !silent)
         read_start(&k);
@@ -808,7 +802,7 @@ const struct probe probe_timeline = {
     .what = "where and when each warp, or each of its accesses, ran",
     .params = timeline_params,
     .bytes = sizeof(struct timeline),
-    .columns = timeline_columns,
+    .columns = TEXTS("sm", "block", "warp", "access", "start", "end", "ns"),
     .figure = timeline_figure,
     .repeats_least = 3,
     .repeats_most = 3,

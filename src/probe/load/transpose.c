@@ -69,9 +69,6 @@ static const struct param transpose_params[] = {
 };
 /* clang-format on */
 
-static const char *const transpose_columns[] = {"bytes",    "ns",     "ns_step",
-                                                "ns_event", "cycles", NULL};
-
 /* ---- reading ----------------------------------------------------------- */
 
 static int too_many(struct error *err, const char *what, uint64_t have,
@@ -291,12 +288,9 @@ static void transpose_kernel(const struct experiment *e,
 {
     const struct transpose *const t = e->own;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "transpose",
-                     .parameters = transpose_arguments_names,
-                     .least = version_of(t),
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "transpose",
+                 .parameters = transpose_arguments_names,
+                 .least = version_of(t));
     declare(&k);
     hint_policy(&k, t->load, "load_policy");
     hint_policy(&k, t->store, "store_policy");
@@ -318,12 +312,8 @@ static void helper_begin(struct kernel_text *k, struct buf *out,
                          const struct device_info *info, const char *version,
                          const char *name)
 {
-    kernel_begin(k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = name,
-                     .parameters = helper_arguments_names,
-                     .least = version,
-                 });
+    kernel_begin(k, out, device_cc(info), .name = name,
+                 .parameters = helper_arguments_names, .least = version);
     ptx_with(
         k,
         ".reg .b32 %i, %all, %count, %rows, %columns, %value, %row, %column;\n"
@@ -627,7 +617,7 @@ const struct probe probe_transpose = {
     .what = "a matrix is transposed, with cache operators and hints",
     .params = transpose_params,
     .bytes = sizeof(struct transpose),
-    .columns = transpose_columns,
+    .columns = TEXTS("bytes", "ns", "ns_step", "ns_event", "cycles"),
     .figure_column = COLUMN_NS,
     .repeats_least = 2,
     .repeats_most = 7,

@@ -51,9 +51,9 @@
 #include "base/text.h"
 #include "probe/memory/access_script.h"
 #include "probe/run/functions.h"
-#include "probe/run/homes.h"
 #include "probe/run/pin.h"
-#include "probe/run/touch.h"
+#include "probe/walk/homes.h"
+#include "probe/walk/touch.h"
 #include "ptx/space.h"
 
 enum {
@@ -85,8 +85,6 @@ enum job_word {
     JOB_ROW,
     JOB_WORDS
 };
-
-static const char *const visit_columns[] = {"reader", "offset", "cycles", NULL};
 
 /* A kind of load: the kernel has one loop for each. */
 struct kind {
@@ -545,13 +543,13 @@ static int add_calls(struct script *s, const struct step *step, struct rng *rng,
     if (step->laps > LAPS_MOST || count >> LAPS_SHIFT != 0)
         return error_set(err, ERR_USAGE, "steps: more than %d laps of calls",
                          LAPS_MOST);
-    s->calls =
-        xreallocarray(s->calls, s->call_count + count, sizeof *s->calls);
-    const uint64_t ordered =
-        step->draws == 0 ? count : s->lap > 0 ? step->count : 0;
+    s->calls = xreallocarray(s->calls, s->call_count + count, sizeof *s->calls);
+    const uint64_t ordered = step->draws == 0 ? count
+                             : s->lap > 0     ? step->count
+                                              : 0;
     for (uint64_t i = 0; i < count; i++)
-        s->calls[s->call_count++] = place_of(
-            step, i < ordered ? i : rng_below(rng, step->count));
+        s->calls[s->call_count++] =
+            place_of(step, i < ordered ? i : rng_below(rng, step->count));
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
     s->orders[s->order_count++] = order;
     s->kept += step->kept ? count * step->laps : 0;
@@ -643,11 +641,10 @@ static int set_units(struct script *s, struct error *err)
     return 0;
 }
 
-/* Mappings are of global memory alone. */
-static int check_piece(struct script *s, struct error *err)
+/* Where places lie within mappings: skewed, spread, in rows. */
+static int check_places(const struct script *s, struct error *err)
 {
-    if (set_units(s, err) != 0)
-        return err->code;
+    const bool drawn = s->scramble + s->jitter > 0;
     if (s->jitter > 0 && s->unit << s->jitter > s->piece)
         return error_set(err, ERR_USAGE,
                          "jitter is of mappings, and within one");
@@ -658,18 +655,8 @@ static int check_piece(struct script *s, struct error *err)
                          "skew: no multiple of %d B, or units are too short or "
                          "do not divide the piece",
                          UNIT);
-    for (size_t i = 0; s->piece > 0 && i < s->kinds; i++)
-        if (s->kind[i].space->memory != MEMORY_GLOBAL ||
-            s->kind[i].space->texture)
-            return error_set(err, ERR_USAGE,
-                             "piece: mappings are loaded as global memory");
-    if (s->lead % UNIT != 0 || (s->lead > 0 && s->piece > 0))
-        return error_set(err, ERR_USAGE,
-                         "lead: no multiple of %d B, or not in memory", UNIT);
-    const bool drawn = s->scramble + s->jitter > 0;
-    s->within = s->dense && s->unit > 0 ? s->piece / s->unit : 0;
-    if (s->dense && (drawn || s->within == 0 ||
-                     (s->within & (s->within - 1)) != 0))
+    if (s->dense &&
+        (drawn || s->within == 0 || (s->within & (s->within - 1)) != 0))
         return error_set(err, ERR_USAGE,
                          "dense: mappings have a power of two of places");
     if (s->row > 0 &&
@@ -681,6 +668,25 @@ static int check_piece(struct script *s, struct error *err)
     if (s->apart > UINT32_MAX && drawn)
         return error_set(err, ERR_USAGE,
                          "apart: numbers in a random order lie within 4 GiB");
+    return 0;
+}
+
+/* Mappings are of global memory alone. */
+static int check_piece(struct script *s, struct error *err)
+{
+    if (set_units(s, err) != 0)
+        return err->code;
+    s->within = s->dense && s->unit > 0 ? s->piece / s->unit : 0;
+    if (check_places(s, err) != 0)
+        return err->code;
+    for (size_t i = 0; s->piece > 0 && i < s->kinds; i++)
+        if (s->kind[i].space->memory != MEMORY_GLOBAL ||
+            s->kind[i].space->texture)
+            return error_set(err, ERR_USAGE,
+                             "piece: mappings are loaded as global memory");
+    if (s->lead % UNIT != 0 || (s->lead > 0 && s->piece > 0))
+        return error_set(err, ERR_USAGE,
+                         "lead: no multiple of %d B, or not in memory", UNIT);
     if (s->line % UNIT != 0 || (s->piece > 0 && s->line >= s->piece))
         return error_set(err, ERR_USAGE,
                          "line: no multiple of %d B within the piece", UNIT);
@@ -876,9 +882,8 @@ static void write_side_by_side(struct kernel_text *k, const struct script *s)
 
 static void write_scramble(struct kernel_text *k, const struct script *s)
 {
-    ptx_with(
-        k, "shr.u32 %at32, %start, $shift;",
-        WORD(shift, is_strewn(s) ? __builtin_ctzll(s->apart / UNIT) : 0));
+    ptx_with(k, "shr.u32 %at32, %start, $shift;",
+             WORD(shift, is_strewn(s) ? __builtin_ctzll(s->apart / UNIT) : 0));
     for (size_t i = 0; s->scramble > 0 && i <= COUNT_OF(factors); i++) {
         ptx_with(k,
                  "shr.u32 %t0, %at32, $half;\n"
@@ -931,7 +936,7 @@ static const char *next_visit(const struct script *s, bool calls)
     if (calls)
         return "add.u64 %next, %next, 8;";
     return are_numbered(s) ? "add.u32 %start, %start, %stride;"
-                                       : "add.u64 %offset, %offset, %word;";
+                           : "add.u64 %offset, %offset, %word;";
 }
 
 /* ---- by a whole warp -------------------------------------------------- */
@@ -1121,12 +1126,12 @@ static void write_choice(struct kernel_text *k, const struct script *s,
                      "setp.eq.and.u32 %mine, %who, $i, %many;\n"
                      "@%mine bra MANY$i;\n",
                      WORD(i, i));
-        ptx_with(k,
-                 "setp.eq.u32 %mine, %who, $i;\n"
-                 "@%mine bra $to$i;\n",
-                 WORD(to, s->kind[i].space->memory == MEMORY_CODE ? "CALL"
-                                                                  : "READ"),
-                 WORD(i, i));
+        ptx_with(
+            k,
+            "setp.eq.u32 %mine, %who, $i;\n"
+            "@%mine bra $to$i;\n",
+            WORD(to, s->kind[i].space->memory == MEMORY_CODE ? "CALL" : "READ"),
+            WORD(i, i));
     }
     ptx(k, "bra STEPPED;");
 }
@@ -1220,8 +1225,7 @@ static void begin_step(struct kernel_text *k, const struct script *s)
                  WORD(low, s->within - 1));
 }
 
-static void write_loop(struct kernel_text *k, const struct script *s,
-                       bool many)
+static void write_loop(struct kernel_text *k, const struct script *s, bool many)
 {
     begin_step(k, s);
     write_choice(k, s, many);
@@ -1281,14 +1285,12 @@ static void visit_kernel(const struct experiment *e,
     struct buf variables = {0};
     buf_text(&variables, PIN_VARIABLES);
     if (uses(s, MEMORY_CONSTANT))
-        buf_text(&variables,
-                 ".visible .const .align 256 .b8 bank[65536];\n\n");
+        buf_text(&variables, ".visible .const .align 256 .b8 bank[65536];\n\n");
     if (uses(s, MEMORY_CODE))
         functions_text(&variables, s->padding);
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){.name = "visit",
-                                       .parameters = PIN_PARAMETERS,
-                                       .variables = buf_string(&variables)});
+    kernel_begin(&k, out, device_cc(info), .name = "visit",
+                 .parameters = PIN_PARAMETERS,
+                 .variables = buf_string(&variables));
     buf_free(&variables);
     ptx_words(&k, WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES),
               WORD(unit, s->unit), WORD(apart, s->apart));
@@ -1354,8 +1356,8 @@ static int place_global(struct prober *prober, struct visit *v,
 {
     enum { ALIGNED_LEAST = 1 << 20, ALIGNED_MOST = 64 << 20 };
     const bool paged = v->script->homes.bits > 0;
-    const uint64_t span = paged ? v->script->homes.pages * HOMES_PAGE
-                                : v->script->span;
+    const uint64_t span =
+        paged ? v->script->homes.pages * HOMES_PAGE : v->script->span;
     uint64_t align = 1;
     while (!paged && span > ALIGNED_LEAST && span <= ALIGNED_MOST &&
            align < span)
@@ -1446,8 +1448,7 @@ static int place_calls(struct prober *prober, const struct experiment *e,
             list[i] = f->place[s->calls[i] / FUNCTION_UNIT];
     }
     if (status == 0)
-        status =
-            prober_buffer(prober, BUFFER_FLUSH, bytes, &v->calls_at, err);
+        status = prober_buffer(prober, BUFFER_FLUSH, bytes, &v->calls_at, err);
     if (status == 0)
         status = device_copy_in(prober_device(prober), v->calls_at, list, bytes,
                                 err);
@@ -1455,8 +1456,7 @@ static int place_calls(struct prober *prober, const struct experiment *e,
     return status;
 }
 
-static int map_pieces(struct prober *prober, struct visit *v,
-                      struct error *err)
+static int map_pieces(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
     const uint64_t places =
@@ -1643,7 +1643,7 @@ const struct probe probe_access_script = {
     .what = "latency of loads that follow a script, by one reader or several",
     .params = visit_params,
     .bytes = sizeof(struct script),
-    .columns = visit_columns,
+    .columns = TEXTS("reader", "offset", "cycles"),
     .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,

@@ -9,7 +9,7 @@
  * address arithmetic is in the chain).
  */
 #include "probe/run.h"
-#include "probe/run/pointer_chase.h"
+#include "probe/walk/pointer_chase.h"
 #include "ptx/repeat.h"
 
 /* Loads hide the loop's own instructions, and the little code fits every
@@ -39,9 +39,6 @@ static const struct param chase_params[] = {
     {0},
 };
 /* clang-format on */
-
-static const char *const chase_columns[] = {"sm", "visits", "short", "long",
-                                            NULL};
 
 static int chase_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
@@ -210,7 +207,7 @@ const struct probe probe_chase = {
     .what = "average cost of a dependent load over a ring of pointers",
     .params = chase_params,
     .bytes = sizeof(struct pointer_chase),
-    .columns = chase_columns,
+    .columns = TEXTS("sm", "visits", "short", "long"),
     .figure = chase_figure,
     .repeats_least = 9,
     .repeats_most = 25,

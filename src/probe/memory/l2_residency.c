@@ -57,8 +57,6 @@ static const struct param keep_params[] = {
 };
 /* clang-format on */
 
-static const char *const keep_columns[] = {"offset", "cycles", NULL};
-
 /* ---- reading ----------------------------------------------------------- */
 
 static bool is_hint(const char *word)
@@ -133,12 +131,8 @@ static void keep_kernel(const struct experiment *e,
     static const char *const words[] = {"first", "step", "left", "out"};
     struct kernel_text k;
     (void)e;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "keep",
-                     .parameters = PIN_PARAMETERS,
-                     .variables = PIN_VARIABLES,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "keep",
+                 .parameters = PIN_PARAMETERS, .variables = PIN_VARIABLES);
     pin_opening(&k, JOB_WORDS * 8);
     ptx(&k, ".reg .b64 %first, %step, %left, %out, %t0, %t1;\n"
             ".reg .b32 %value;\n");
@@ -172,12 +166,9 @@ static void write_loader(const struct device_info *info, const char *word,
 {
     const struct hint *const hint = is_hint(word) ? hint_find(word) : NULL;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "load",
-                     .parameters = "first step count",
-                     .least = hint != NULL ? hint_version(hint) : NULL,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "load",
+                 .parameters = "first step count",
+                 .least = hint != NULL ? hint_version(hint) : NULL);
     ptx(&k, ".reg .b64 %at, %i, %all, %first, %step, %count;\n"
             ".reg .b32 %value, %x, %y;\n"
             ".reg .pred %end;\n");
@@ -300,7 +291,7 @@ const struct probe probe_l2_residency = {
     .what = "what L2 keeps and fetches, by what loads tell it",
     .params = keep_params,
     .bytes = sizeof(struct keep),
-    .columns = keep_columns,
+    .columns = TEXTS("offset", "cycles"),
     .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,

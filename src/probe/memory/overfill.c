@@ -35,8 +35,8 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "probe/run/grid_barrier.h"
-#include "probe/run/homes.h"
 #include "probe/run/pin.h"
+#include "probe/walk/homes.h"
 #include "ptx/space.h"
 
 enum column { COLUMN_QUARTER = 1, COLUMN_CYCLES, COLUMN_COUNT };
@@ -100,9 +100,6 @@ static const struct param overfill_params[] = {
     {0},
 };
 /* clang-format on */
-
-static const char *const overfill_columns[] = {"quarter", "cycles", "count",
-                                               NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -248,22 +245,24 @@ static void take_number(struct kernel_text *k, const char *into, int word)
              WORD(word, 8 * word));
 }
 
+/* Registers that are words of the job. */
+static const struct {
+    const char *name;
+    int word;
+} numbers[] = {
+    {"%blocks", JOB_BLOCKS},       {"%mask", JOB_MASK},
+    {"%high", JOB_HIGH},           {"%low", JOB_LOW},
+    {"%stride", JOB_STRIDE},       {"%members", JOB_MEMBERS},
+    {"%first", JOB_FIRST},         {"%step", JOB_STEP},
+    {"%looks", JOB_LOOKS},         {"%look_first", JOB_LOOK_FIRST},
+    {"%settle", JOB_SETTLE},       {"%seed", JOB_SEED},
+    {"%look_step", JOB_LOOK_STEP}, {"%seed_step", JOB_SEED_STEP},
+    {"%trials", JOB_TRIALS},       {"%fills", JOB_FILLS},
+    {"%in_a_row", JOB_IN_A_ROW},   {"%luck", JOB_LUCK},
+};
+
 static void declare(struct kernel_text *k, const struct overfill *o)
 {
-    static const struct {
-        const char *name;
-        int word;
-    } numbers[] = {
-        {"%blocks", JOB_BLOCKS},       {"%mask", JOB_MASK},
-        {"%high", JOB_HIGH},           {"%low", JOB_LOW},
-        {"%stride", JOB_STRIDE},       {"%members", JOB_MEMBERS},
-        {"%first", JOB_FIRST},         {"%step", JOB_STEP},
-        {"%looks", JOB_LOOKS},         {"%look_first", JOB_LOOK_FIRST},
-        {"%settle", JOB_SETTLE},       {"%seed", JOB_SEED},
-        {"%look_step", JOB_LOOK_STEP}, {"%seed_step", JOB_SEED_STEP},
-        {"%trials", JOB_TRIALS},       {"%fills", JOB_FILLS},
-        {"%in_a_row", JOB_IN_A_ROW},   {"%luck", JOB_LUCK},
-    };
     ptx(k,
         ".reg .b32 %blocks, %mask, %high, %low, %stride, %members, %first, "
         "%step, %seed, %seed_step, %trials, %trial, %i, %x, %y, %a, %c, "
@@ -580,15 +579,12 @@ static void overfill_kernel(const struct experiment *e,
 {
     const struct overfill *const o = e->own;
     struct kernel_text k;
-    kernel_begin(
-        &k, out, device_cc(info),
-        &(struct kernel_head){
-            .name = "overfill",
-            .parameters = PIN_PARAMETERS,
-            .variables = o->space->memory == MEMORY_CONSTANT ? PIN_VARIABLES
-                             ".visible .const .align 256 .b8 bank[65536];\n\n"
-                                                             : PIN_VARIABLES,
-        });
+    kernel_begin(&k, out, device_cc(info), .name = "overfill",
+                 .parameters = PIN_PARAMETERS,
+                 .variables =
+                     o->space->memory == MEMORY_CONSTANT ? PIN_VARIABLES
+                         ".visible .const .align 256 .b8 bank[65536];\n\n"
+                                                         : PIN_VARIABLES);
     pin_opening(&k, JOB_WORDS * 8);
     declare(&k, o);
     ptx_with(&k,
@@ -857,7 +853,7 @@ const struct probe probe_overfill = {
     .what = "which of many lines are still there after all were loaded",
     .params = overfill_params,
     .bytes = sizeof(struct overfill),
-    .columns = overfill_columns,
+    .columns = TEXTS("quarter", "cycles", "count"),
     .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,

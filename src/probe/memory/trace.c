@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "probe/run.h"
-#include "probe/run/pointer_chase.h"
+#include "probe/walk/pointer_chase.h"
 #include "ptx/repeat.h"
 
 enum { UNROLL = 64, RECORD_BYTES = 16 };
@@ -43,9 +43,6 @@ static const struct param trace_params[] = {
     {0},
 };
 /* clang-format on */
-
-static const char *const trace_columns[] = {"sm",     "events", "visit",
-                                            "offset", "cycles", NULL};
 
 static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 {
@@ -297,7 +294,7 @@ const struct probe probe_trace = {
     .what = "latency and address of every load of a walk over a ring",
     .params = trace_params,
     .bytes = sizeof(struct pointer_chase),
-    .columns = trace_columns,
+    .columns = TEXTS("sm", "events", "visit", "offset", "cycles"),
     .figure_column = COLUMN_EVENTS,
     .repeats_least = 1,
     .repeats_most = 1,

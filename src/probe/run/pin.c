@@ -113,6 +113,18 @@ void pin_meet(struct kernel_text *k)
     ptx(k, "MET:");
 }
 
+void pin_count(struct kernel_text *k)
+{
+    ptx_with(k, "atom.global.add.u32 %count, [%slots+$counter], 1;",
+             WORD(counter, 4 * COUNTER));
+}
+
+void pin_counted(struct kernel_text *k)
+{
+    ptx_with(k, "ld.volatile.global.u32 %count, [%slots+$counter];",
+             WORD(counter, 4 * COUNTER));
+}
+
 static int check_sms(const struct pin *pin, const struct device_info *info,
                      struct error *err)
 {

@@ -82,6 +82,10 @@ void pin_meet_shared(struct kernel_text *k);
  * the block itself must be held back.  Uses the pin's counter; declares %count,
  * %looks, %want (.b32), %slots (.b64). */
 void pin_meet(struct kernel_text *k);
+/* Writes, after that: a thread counts once more; and looks how far that has
+ * come, from the pin's `count` on: %count. */
+void pin_count(struct kernel_text *k);
+void pin_counted(struct kernel_text *k);
 
 /* Checks the SMs' numbers and finds room for jobs and results. */
 int pin_place(struct prober *prober, struct pin *pin, struct error *err);

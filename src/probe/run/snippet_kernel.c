@@ -322,13 +322,9 @@ void snippet_kernel_write(const struct experiment *e,
     if (t->snippet.shared || t->setup.shared)
         snprintf(variables, sizeof variables,
                  ".shared .align 16 .b8 scratch_shared[%d];\n", SCRATCH_SHARED);
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "isa",
-                     .parameters = "data out scratch laps",
-                     .variables = variables,
-                     .least = t->ptx,
-                 });
+    kernel_begin(&k, out, device_cc(info), .name = "isa",
+                 .parameters = "data out scratch laps", .variables = variables,
+                 .least = t->ptx);
     opening(&k, t);
     ptx(&k, "setp.ne.u32 %true, %never0, 0;\n"
             "mov.u64 %t1, 0;\n"

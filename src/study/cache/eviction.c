@@ -76,23 +76,63 @@ static void add_lines(struct script *s, uint64_t laps, bool timed,
         s, &(struct script_step){.laps = laps, .timed = timed, .lines = lines});
 }
 
-/* The same lines, so many bytes farther on. */
-static struct script_lines shifted(const struct eviction *e,
-                                   const struct script_lines *lines,
-                                   uint64_t bytes)
+/* Of a run what lies below an offset, or from there on. */
+static void add_below(struct script *s, struct script_step step, uint64_t end)
 {
-    struct script_lines there = {
-        lab_alloc(e->lab, lines->count + 1, sizeof *there.at), lines->count};
-    for (size_t i = 0; i < lines->count; i++)
-        there.at[i] = lines->at[i] + bytes;
-    return there;
+    struct segment run = step.places;
+    const uint64_t below = (end - u64_min(run.start, end) + run.step - 1);
+    step.places.count = u64_min(run.count, below / run.step);
+    if (step.places.count > 0)
+        script_add(s, &step);
+}
+
+static void add_from(struct script *s, struct script_step step, uint64_t start)
+{
+    struct segment *const run = &step.places;
+    for (; run->count > 0 && run->start < start; run->count--)
+        run->start += run->step;
+    add_below(s, step, UINT64_MAX - run->step);
+}
+
+static void empty_front(const struct eviction *e, struct script *s, bool timed)
+{
+    const struct front *const f = &e->front;
+    for (uint64_t lap = 0; lap < f->laps; lap++)
+        for (uint64_t i = 0; i < f->runs; i++) {
+            struct script_step step = {
+                .laps = f->twice ? 2 : 0, .timed = timed, .places = f->run};
+            step.places.start += i * f->run.count * f->run.step;
+            if (f->without > 0)
+                add_below(s, step, f->without);
+            add_from(s, step, f->without + f->bytes_without);
+        }
+}
+
+/* Steps of a script that that takes. */
+static size_t front_steps(const struct eviction *e)
+{
+    return (size_t)((e->front.twice ? 2 : 1) * e->front.runs * e->front.laps);
+}
+
+struct script_lines eviction_front_lines(const struct eviction *e)
+{
+    const struct segment *const run = &e->front.run;
+    const uint64_t loads = e->front.runs * run->count;
+    struct script_lines lines = {lab_alloc(e->lab, loads + 1, sizeof *lines.at),
+                                 0};
+    for (uint64_t i = 0; i < loads; i++) {
+        const uint64_t at = (run->start + i * run->step) / e->unit * e->unit;
+        if (lines.count == 0 || lines.at[lines.count - 1] != at)
+            lines.at[lines.count++] = at;
+    }
+    return lines;
 }
 
 static void look_again(const struct eviction *e, struct script *s,
                        uint64_t laps, const struct script_lines *lines)
 {
-    const struct script_lines there = shifted(e, lines, e->beside);
-    add_lines(s, laps, true, &there);
+    empty_front(e, s, false);
+    add_lines(s, laps, true, lines);
 }
 
 /* Where code may lie in the same cache, all that a script runs comes in before
@@ -101,7 +141,7 @@ static void look_again(const struct eviction *e, struct script *s,
 static size_t bring_code(const struct eviction *e, struct script *s)
 {
     const struct segment last = {e->span - e->unit, 2, 0};
-    if (e->beside == 0)
+    if (e->front.run.count == 0)
         return 0;
     script_time(s, 0, last);
     script_load(s, 0, last);
@@ -135,6 +175,7 @@ bool eviction_strew(struct eviction *e, uint64_t lines)
     if (e->unit << bits > e->span)
         return false;
     e->strewn = bits;
+    e->whole = e->span;
     e->span = e->unit << bits;
     return true;
 }
@@ -143,12 +184,13 @@ bool eviction_strew(struct eviction *e, uint64_t lines)
 static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
 {
-    const struct segment *const f = &e->filler;
-    const char *between = f->count > 0 ? " between=" : "";
-    for (uint64_t i = 0; f->count > 0 && i < u64_max(e->fillers, 1); i++)
-        between = lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-                           between, i > 0 ? "," : "", f->start + i * e->unit,
-                           f->count, f->step);
+    const struct segments *const f = &e->filler;
+    const char *between = "";
+    for (size_t i = 0; i < f->count; i++)
+        between =
+            lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64, between,
+                     i > 0 ? "," : " between=", f->at[i].start, f->at[i].count,
+                     f->at[i].step);
     const char *const where =
         e->mapped == 0
             ? ""
@@ -165,6 +207,22 @@ static struct column visit_cycles(struct eviction *e, struct script *s,
     const struct column c = lab_column_of(e->lab, visit(e, s, take), "cycles");
     e->asked = c.experiment;
     return c;
+}
+
+/* Loads that are kept: a lap over a group, and after others came one more, with
+ * what empties the cache in front before it. */
+struct laps {
+    const double *cycles, *offset;
+    size_t count;
+};
+
+static struct laps visit_laps(struct eviction *e, struct script *s)
+{
+    const struct samples *const v = visit(e, s, 0);
+    const struct column cycles = lab_column_of(e->lab, v, "cycles");
+    const struct column offset = lab_column_of(e->lab, v, "offset");
+    e->asked = cycles.experiment;
+    return (struct laps){cycles.at, offset.at, cycles.count};
 }
 
 /* What a hit costs, by loads that nearly all hit. */
@@ -248,15 +306,45 @@ static double vote_of(const struct eviction *e, uint64_t lines, size_t misses)
 /* … by one of 5000. */
 static const double lead_least = 8.5;
 
-/* Adds what the laps over a group before and after the others came say; false
- * if the group did not stay. */
-static bool add_vote(const struct eviction *e, const double *laps, size_t ways,
-                     double cut, double *lead)
+/* Whether a load is of the group's lines: what empties the cache in front is of
+ * others, too. */
+static bool is_of_group(const struct eviction *e,
+                        const struct script_lines *group, double offset)
 {
-    if (hits_above(laps, ways, cut) > strays_of(e, ways))
+    return e->front.runs == 0 ||
+           script_lists(group, (uint64_t)offset / e->unit * e->unit);
+}
+
+/* Adds what the laps over a group before and after the others came say; false
+ * if the group did not stay, or it is not known whether it did after. */
+static bool add_vote(const struct eviction *e, const struct laps *l,
+                     const struct script_lines *group, double cut, double *lead)
+{
+    size_t loads = 0, misses = 0;
+    bool answered = false;
+    if (hits_above(l->cycles, group->count, cut) > strays_of(e, group->count))
         return false;
-    *lead += vote_of(e, ways, hits_above(laps + ways, ways, cut));
+    for (size_t i = group->count; i < l->count; i++)
+        if (is_of_group(e, group, l->offset[i])) {
+            loads++;
+            misses += l->cycles[i] > cut;
+            answered = answered || (i + group->count >= l->count &&
+                                    l->cycles[i] < e->front.answers);
+        }
+    /* Of a line that what lies in front answers it is not known. */
+    if (misses == 0 && answered)
+        return false;
+    *lead += vote_of(e, loads, misses);
     return true;
+}
+
+/* The group once more; what empties the cache in front is timed, since a line
+ * of the group that it loads may come back by that. */
+static void look_after(const struct eviction *e, struct script *s,
+                       const struct script_lines *group)
+{
+    empty_front(e, s, true);
+    add_lines(s, 0, true, group);
 }
 
 /* The group fills its set, once more before and once after the others came;
@@ -268,13 +356,14 @@ static bool try_eviction(struct eviction *e, const struct script_lines *group,
     const size_t ways = group->count;
     struct script s = script_of(e);
     add_lines(&s, settling(e, ways, attempt), false, group);
-    add_lines(&s, 0, true, group);
+    look_again(e, &s, 0, group);
     for (size_t i = 0; i < count; i++)
         script_load(&s, 0, others[i]);
-    look_again(e, &s, 0, group);
-    const struct column c = visit_cycles(e, &s, 0);
+    look_after(e, &s, group);
+    const struct laps l = visit_laps(e, &s);
     return lab_ok(e->lab) &&
-           add_vote(e, c.at, ways, cut_above(e, base_of(e, c.at, ways)), lead);
+           add_vote(e, &l, group, cut_above(e, base_of(e, l.cycles, ways)),
+                    lead);
 }
 
 bool eviction_evicts(struct eviction *e, const struct script_lines *group,
@@ -322,20 +411,20 @@ static uint64_t return_laps(const struct eviction *e, size_t ways)
 }
 
 /* One launch: for each of the others the group, timed before and after it. */
-static struct column come_in_turn(struct eviction *e,
-                                  const struct script_lines *group,
-                                  const uint64_t *others, size_t count)
+static struct laps come_in_turn(struct eviction *e,
+                                const struct script_lines *group,
+                                const uint64_t *others, size_t count)
 {
     struct script s = script_of(e);
     if (e->lasting)
         add_lines(&s, settling(e, group->count, 0), false, group);
     for (size_t i = 0; i < count; i++) {
         add_lines(&s, return_laps(e, group->count), false, group);
-        add_lines(&s, 0, true, group);
-        script_load(&s, 0, (struct segment){others[i], 1, 0});
         look_again(e, &s, 0, group);
+        script_load(&s, 0, (struct segment){others[i], 1, 0});
+        look_after(e, &s, group);
     }
-    return visit_cycles(e, &s, 0);
+    return visit_laps(e, &s);
 }
 
 /* Lines that are asked for in turn, and what was found of each. */
@@ -354,15 +443,19 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
     const size_t each =
         (STEP * return_laps(e, ways) + 2 * (STEP + KEPT)) * ways + STEP;
     const size_t shared = e->lasting ? SHARED_MOST : SHARED_LEAN;
-    const size_t most = e->beside > 0 ? 1 : 1 + shared / each;
+    /* What lies in front would answer for the group as it comes back. */
+    const size_t most = e->front.runs > 0 ? 1 : 1 + shared / each;
     const double cut = cut_above(e, eviction_base(e, group));
     for (size_t i = 0; lab_ok(e->lab) && i < others->lines.count; i += most) {
         const size_t count = u64_min(most, others->lines.count - i);
-        const struct column c =
-            come_in_turn(e, group, others->lines.at + i, count);
-        for (size_t n = 0; lab_ok(e->lab) && n < count; n++)
-            add_vote(e, c.at + 2 * n * ways, ways, cut,
+        struct laps l = come_in_turn(e, group, others->lines.at + i, count);
+        l.count /= count;
+        for (size_t n = 0; lab_ok(e->lab) && n < count; n++) {
+            add_vote(e, &l, group, cut,
                      &others->leads[others->number[i + n]]);
+            l.cycles += l.count;
+            l.offset += l.count;
+        }
     }
 }
 
@@ -414,14 +507,10 @@ static double base_beside(struct eviction *e, const struct segments *pool)
     return pool->count == 1 ? find_base(e, &pool->at[0]) : e->hit;
 }
 
-static void add_pool(struct script *s, const struct segments *pool,
-                     uint64_t bytes)
+static void add_pool(struct script *s, const struct segments *pool)
 {
-    for (size_t i = 0; i < pool->count; i++) {
-        struct segment run = pool->at[i];
-        run.start += bytes;
-        script_load(s, 0, run);
-    }
+    for (size_t i = 0; i < pool->count; i++)
+        script_load(s, 0, pool->at[i]);
 }
 
 /*
@@ -439,86 +528,63 @@ static size_t count_crowded(struct eviction *e,
     struct script s = script_of(e);
     for (uint64_t lap = 0; lap < (e->alone > 0 ? e->alone : ALONE_LAPS);
          lap++) {
-        add_pool(&s, pool, 0);
+        add_pool(&s, pool);
         if (others.count > 0)
             add_lines(&s, 0, false, &others);
+        empty_front(e, &s, false);
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
                                        text_of(e, &s), rounds + 1);
     e->asked = c.experiment;
-    return lab_ok(e->lab) ? hits_above(c.at + 1, rounds, cut) : 0;
+    if (!lab_ok(e->lab))
+        return 0;
+    e->front.answered =
+        2 * hits_above(c.at + 1, rounds, e->front.answers) < rounds;
+    return hits_above(c.at + 1, rounds, cut);
 }
 
 /* In an empty cache a line that came first is the first to go, whatever the
- * policy, if nothing is left to chance: so one load tells.  Else the others
- * come as often as what lies in front lets them. */
-static bool first_has_gone(struct eviction *e, const struct script_lines *lines,
-                           const struct segments *pool, unsigned take)
+ * policy, if nothing is left to chance: so one load tells.  What it costs. */
+static double ask_first(struct eviction *e, const struct script_lines *lines,
+                        const struct segments *pool, unsigned take)
 {
-    const struct script_lines others = {lines->at + 1, lines->count - 1};
-    const double cut = cut_above(e, base_beside(e, pool));
-    const uint64_t laps = e->chancy ? e->asks : 1;
     struct script s = script_of(e);
     const size_t first = bring_code(e, &s);
     add_lines(&s, 0, false, lines);
-    add_pool(&s, pool, 0);
-    for (uint64_t lap = 1; lap < laps; lap++) {
-        const struct script_lines there = shifted(e, &others, lap * e->beside);
-        if (there.count > 0)
-            add_lines(&s, 0, false, &there);
-        add_pool(&s, pool, lap * e->beside);
-    }
-    script_time(&s, 0, (struct segment){lines->at[0] + e->beside, 1, 0});
+    add_pool(&s, pool);
+    empty_front(e, &s, false);
+    script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = visit_cycles(e, &s, take);
-    return lab_ok(e->lab) && c.at[first] > cut;
+    return lab_ok(e->lab) ? c.at[first] : 0;
 }
 
 /* So often that disturbances would not do it but once in a million; a load that
- * did not miss was not disturbed. */
+ * did not miss was not disturbed, and one that what lies in front answered says
+ * nothing. */
 static bool surely_gone(struct eviction *e, const struct script_lines *lines,
                         const struct segments *pool)
 {
+    enum { TAKES = 20 };
+    const double cut = cut_above(e, base_beside(e, pool));
     double chance = 1;
-    for (unsigned take = 0; chance > 1e-6; take++) {
-        if (!first_has_gone(e, lines, pool, take))
+    for (unsigned take = 0; chance > 1e-6 && take < TAKES; take++) {
+        const double cycles = ask_first(e, lines, pool, take);
+        e->front.answered = cycles < e->front.answers;
+        if (!lab_ok(e->lab) || (cycles <= cut && !e->front.answered))
             return false;
-        chance *= e->disturbed;
+        chance *= cycles > cut ? e->disturbed : 1;
     }
-    return true;
+    return chance <= 1e-6;
 }
 
 enum { CHANCY = 128 };
-
-/* Of n lines that are one too many each is put out once in n laps; of four
- * times as many launches, of two laps, four or more show it but once in a
- * hundred. */
-static size_t launches_for(const struct script_lines *lines,
-                           const struct segments *pool)
-{
-    uint64_t all = lines->count;
-    for (size_t i = 0; i < pool->count; i++)
-        all += pool->at[i].count;
-    return (size_t)u64_within(16, 4 * all, CHANCY);
-}
 
 /* More of so many than are disturbed by chance. */
 static double strays_most(const struct eviction *e, size_t count)
 {
     const double strays = e->disturbed * (double)count;
     return strays + 3 * sqrt(strays) + 1;
-}
-
-/* Of launches that each begin with an empty cache, more than chance. */
-static bool goes_at_times(struct eviction *e, const struct script_lines *lines,
-                          const struct segments *pool, size_t launches)
-{
-    const double most = strays_most(e, launches);
-    size_t gone = 0;
-    for (unsigned i = 0; lab_ok(e->lab) && i < launches && (double)gone <= most;
-         i++)
-        gone += first_has_gone(e, lines, pool, i);
-    return (double)gone > most;
 }
 
 /* Most rounds are crowded, or few: else more rounds tell. */
@@ -535,19 +601,33 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
     return 2 * count_crowded(e, lines, pool, many) > many;
 }
 
+/* More often than by chance; in as many launches as that takes where what
+ * empties the cache in front leaves each few rounds. */
+static bool crowds_at_times(struct eviction *e,
+                            const struct script_lines *lines,
+                            const struct segments *pool, size_t rounds)
+{
+    const size_t launches =
+        e->front.runs > 0 ? (CHANCY + rounds - 1) / rounds : 1;
+    const double most = strays_most(e, launches * rounds);
+    size_t crowded = 0;
+    for (size_t i = 0; i < launches && (double)crowded <= most; i++)
+        crowded += count_crowded(e, lines, pool, rounds);
+    return (double)crowded > most;
+}
+
 static bool does_crowd(struct eviction *e, const struct script_lines *lines,
                        const struct segments *pool)
 {
     if (!e->chancy && e->fresh)
         return surely_gone(e, lines, pool);
-    if (e->beside > 0)
-        return goes_at_times(e, lines, pool, launches_for(lines, pool));
-    const size_t steps = ALONE_LAPS * (lines->count + pool->count) + 1;
+    const size_t steps =
+        ALONE_LAPS * (lines->count + pool->count + front_steps(e)) + 1;
     const size_t most =
         u64_within(2, SHARED_MOST / (STEP * steps), CHANCY + 1) - 1;
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
-    return (double)count_crowded(e, lines, pool, most) > strays_most(e, most);
+    return crowds_at_times(e, lines, pool, most);
 }
 
 bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
@@ -566,12 +646,15 @@ void eviction_watch(struct eviction *e, uint64_t line,
 {
     enum { WATCHED = 40 };
     const struct script_lines lines = {&line, 1};
-    size_t gone = 0;
+    const double cut = cut_above(e, base_beside(e, pool));
+    size_t stays = 0;
     if (!e->fresh)
-        gone = count_crowded(e, &lines, pool, WATCHED);
-    for (unsigned i = 0; e->fresh && i < WATCHED; i++)
-        gone += first_has_gone(e, &lines, pool, i);
-    e->chancy = gone < WATCHED;
+        stays = WATCHED - count_crowded(e, &lines, pool, WATCHED);
+    for (unsigned i = 0; e->fresh && lab_ok(e->lab) && i < WATCHED; i++) {
+        const double cycles = ask_first(e, &lines, pool, i);
+        stays += cycles <= cut && cycles >= e->front.answers;
+    }
+    e->chancy = stays > 0;
 }
 
 /* ---- random loads ----------------------------------------------------- */
@@ -632,6 +715,27 @@ static uint32_t number_of(const struct script_lines *list, double offset)
     return n;
 }
 
+size_t eviction_draws_most(const struct eviction *e)
+{
+    return SHARED_MOST / (STEP * (e->filler.count + 1) + KEPT);
+}
+
+/* What lies in front answered for some, which this cache has not seen; but
+ * those are kept that come in order before the draws. */
+static size_t drop_answered(const struct eviction *e,
+                            const struct eviction_draws *d,
+                            const double *cycles, struct policy_load *loads,
+                            size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((d->stays && i < d->list.count) || cycles[i] >= e->front.answers)
+            loads[kept++] = loads[i];
+    if (kept > 0)
+        loads[0].first = true;
+    return kept;
+}
+
 size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
                      struct policy_load *loads)
 {
@@ -656,36 +760,22 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
             .outcome = cycles.at[skip + i] > cut ? LOAD_MISS : LOAD_HIT,
             .first = i == 0};
     doubt_outliers(loads, cycles.at + skip, count);
-    return count;
+    return drop_answered(e, d, cycles.at + skip, loads, count);
 }
 
-/* Each line twice, one after the other. */
-static struct script_lines doubled(const struct eviction *e,
-                                   const struct script_lines *l)
+bool eviction_front_empties(struct eviction *e, const struct script_lines *l)
 {
-    struct script_lines two = {lab_alloc(e->lab, 2 * l->count, sizeof *two.at),
-                               2 * l->count};
-    for (size_t i = 0; i < two.count; i++)
-        two.at[i] = l->at[i / 2];
-    return two;
-}
-
-/* More lines of a set than what lies in front has ways put each other out
- * there, whatever else is loaded: so each is asked for right after it came. */
-bool eviction_filler_empties(struct eviction *e, const struct script_lines *l,
-                             double front)
-{
-    const struct script_lines two = doubled(e, l);
-    const double cut = cut_above(e, e->hit);
-    struct script s = script_of(e);
+    enum { TAKES = 4 };
     bool empties = true;
-    bring_code(e, &s);
-    add_lines(&s, 0, false, l);
-    add_lines(&s, 0, true, &two);
-    const struct column c = visit_cycles(e, &s, 0);
-    const double *const at = c.at + c.count - two.count;
-    for (size_t i = 1; lab_ok(e->lab) && i < two.count; i += 2)
-        empties = empties && at[i] >= front && at[i] <= cut;
+    for (unsigned take = 0; empties && take < TAKES; take++) {
+        struct script s = script_of(e);
+        const size_t first = bring_code(e, &s);
+        add_lines(&s, 2, false, l);
+        look_again(e, &s, 0, l);
+        const struct column c = visit_cycles(e, &s, take);
+        for (size_t i = 0; lab_ok(e->lab) && i < l->count; i++)
+            empties = empties && c.at[first + i] >= e->front.answers;
+    }
     return lab_ok(e->lab) && empties;
 }
 

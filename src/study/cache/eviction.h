@@ -20,22 +20,39 @@
 #include "study/lab.h"
 #include "study/script.h"
 
+/*
+ * What lies in front of the cache that is asked (const_l1 of const_l15) is
+ * emptied before a line is looked for, by loads of its own: so many runs of
+ * `run.count` lines, one after the other, where some policies keep what was hit
+ * from what was not each of them `twice`; and all of it `laps` times over, since
+ * others leave some by chance.  Those of its lines that are of a set in question
+ * count among that set's (geometry.c).
+ */
+struct front {
+    struct segment run; /* the first; count 0: nothing lies in front */
+    uint64_t runs, laps;
+    bool twice;
+    /* So many bytes from here on are not loaded; 0: all are. */
+    uint64_t without, bytes_without;
+    double answers; /* cycles: what costs less was answered by it */
+    bool answered;  /* it did, in most loads of the last question */
+};
+
 struct eviction {
     struct lab *lab;
     const char *reader; /* of the probe `visit`: "global.ca" */
     uint64_t unit;      /* bytes of a line */
+    uint64_t longest;   /* … which may be so long: others tell */
     uint64_t span;      /* offsets that may be used, B */
     bool lasting;       /* holds what was there before the launch */
     bool chancy;        /* victims are picked by chance */
     bool fresh;         /* holds nothing else when a launch begins */
-    /* Bytes from where a line is loaded to where it is looked for again, so
-     * that what lies in front does not answer for it; 0: it need not.  And how
-     * often a line can be asked so in a launch. */
-    uint64_t beside, asks;
+    struct front front; /* a cache that answers before this one does */
     const char *homes; /* of which its lines are (l2/homes.h); NULL: all are */
     /* Places are numbers of lines in a random order of so many bits, as of a
      * cache whose index deals whatever is near to all sets alike; 0: offsets. */
     unsigned strewn;
+    uint64_t whole; /* the span of offsets, then */
     uint64_t alone; /* laps of others before a line is looked for; 0: usual */
     bool maps; /* its lines can be mapped at several addresses */
     /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
@@ -44,11 +61,9 @@ struct eviction {
     uint64_t held;    /* lines that fit, at least */
     double hit, miss; /* cycles of loads in a visit */
     double disturbed; /* share of hits that look like misses, at most */
-    /* Loads before each that is drawn (eviction_draw) that empty what lies in
-     * front, as const_l1 before const_l15: `count` of them, `step` apart; count
-     * 0: none.  And how often, each time a line farther on; 0: once. */
-    struct segment filler;
-    uint64_t fillers;
+    /* Loads before each that is drawn (eviction_draw), which empty what lies in
+     * front of most. */
+    struct segments filler;
     /* The last experiment, and the last that found lines to fit, or not. */
     const char *asked, *fits, *overflows;
 };
@@ -101,16 +116,21 @@ struct eviction_draws {
     size_t visits;
     unsigned take; /* a number that makes the draws others */
 };
-/* What each load was, in order, and whether it missed; returns how many there
- * are: no more than visits and lines of the list together. */
+/* How many a launch has room for, with what it loads between them. */
+size_t eviction_draws_most(const struct eviction *eviction);
+
+/* What each load was, in order, and whether it missed, but for draws that what
+ * lies in front answered; returns how many there are: no more than visits and
+ * lines of the list together. */
 size_t eviction_draw(struct eviction *eviction,
                      const struct eviction_draws *draws,
                      struct policy_load *loads);
 
-/* Whether the filler leaves what lies in front with none of the lines, and this
- * level with all, which fit: each costs more than `front`, and no miss. */
-bool eviction_filler_empties(struct eviction *eviction,
-                             const struct script_lines *lines, double front);
+/* Whether the loads of `front` leave what lies there with none of the lines. */
+bool eviction_front_empties(struct eviction *eviction,
+                            const struct script_lines *lines);
+/* The lines that these loads bring in. */
+struct script_lines eviction_front_lines(const struct eviction *eviction);
 
 /* Whether the same loads, so many of the list, hit and miss as they did before,
  * and so nothing is left to chance. */

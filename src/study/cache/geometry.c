@@ -28,6 +28,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 #include "model/cache.h"
+#include "probe/memory/access_script.h"
 
 enum {
     COUNT_MOST = 1024, /* lines that are tried at a step, of one that lasts */
@@ -243,20 +244,54 @@ static size_t scan_steps(struct pool *p, const struct geometry_lines *lines)
     return 0;
 }
 
-/* The target and a minimal set of lines that push it out; `count` 0: none. */
+/* Of what empties the cache in front the lines that are of the set, too: without
+ * them nothing is pushed out. */
+static void add_front_lines(struct eviction *e, struct script_lines *set)
+{
+    const struct script_lines front = eviction_front_lines(e), own = *set;
+    for (uint64_t line = e->unit; set->count == own.count && line <= u64_max(e->longest, e->unit);
+         line *= 2) {
+        e->front.bytes_without = line;
+        for (size_t i = 0; lab_ok(e->lab) && i < front.count; i++) {
+            e->front.without = front.at[i];
+            if (front.at[i] % line == 0 && !script_lists(&own, front.at[i]) &&
+                !eviction_crowds(e, &own, &(struct segments){0}) &&
+                !e->front.answered)
+                set->at[set->count++] = front.at[i];
+        }
+    }
+    e->front.without = e->front.bytes_without = 0;
+}
+
+/* The target and a minimal set of lines that push it out, and last those of the
+ * set that empty what lies in front; `count` 0: none. */
 static struct script_lines find_set(struct pool *p, size_t lines)
 {
     const struct conflict_test test = {p, pool_crowds};
-    struct lab *const lab = p->eviction->lab;
-    size_t *const members = lab_alloc(lab, COUNT_MOST, sizeof *members);
+    struct eviction *const e = p->eviction;
+    size_t *const members = lab_alloc(e->lab, COUNT_MOST, sizeof *members);
     const size_t ways = conflict_set(&test, lines, COUNT_MOST - 1, members);
-    struct script_lines set = {lab_alloc(lab, ways + 1, sizeof *set.at), 0};
-    if (!lab_ok(lab) || ways == 0)
+    const size_t most = ways + 1 + eviction_front_lines(e).count;
+    struct script_lines set = {lab_alloc(e->lab, most, sizeof *set.at), 0};
+    if (!lab_ok(e->lab) || ways == 0)
         return set;
     set.at[set.count++] = p->target;
     for (size_t i = 0; i < ways; i++)
         set.at[set.count++] = line_of(p, members[i]);
+    add_front_lines(e, &set);
     return set;
+}
+
+/* The lines of a set that are loaded on purpose alone: not those that empty
+ * what lies in front. */
+static size_t own_lines(const struct eviction *e,
+                        const struct script_lines *set)
+{
+    const struct script_lines front = eviction_front_lines(e);
+    size_t own = 0;
+    for (size_t i = 0; i < set->count; i++)
+        own += !script_lists(&front, set->at[i]);
+    return own;
 }
 
 /* What fills line 0's set without it. */
@@ -298,9 +333,10 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
     struct script_lines but = {lab_alloc(e->lab, set->count, sizeof *but.at),
                                set->count - 1};
     const bool sparse = is_sparse(set, e->unit);
+    const size_t own = own_lines(e, set);
     bool minimal = true;
     for (size_t i = 0; minimal && i < LEFT_OUT; i++) {
-        const size_t out = i * (set->count - 1) / LEFT_OUT;
+        const size_t out = i * (own - 1) / LEFT_OUT;
         const uint64_t out_at = set->at[out];
         for (size_t n = 0; n < but.count; n++)
             but.at[n] = set->at[n < out ? n : n + 1];
@@ -342,7 +378,11 @@ static bool sets_are_equal(const struct pool_found *found, size_t ways,
         /* Below TARGETS_MOST, as many as are in a row at last. */
         const uint64_t line = others > FEW_OTHERS ? i : i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
-        const size_t count = find_set(&p, room_elsewhere(found, &p)).count;
+        size_t count = find_set(&p, room_elsewhere(found, &p)).count;
+        if (count == 0)
+            count = find_set(&p, pool_room(&p, found->held)).count;
+        log_say(LOG_DEBUG, "conflicts: of line %" PRIu64 " %zu lines",
+                p.target / p.eviction->unit, count);
         const bool alike = count == ways + 1;
         unlike += !alike;
         /* What the kernel itself reads, its parameters, is in one set: it may
@@ -672,8 +712,11 @@ static bool ask_ways(struct pool_found *p, struct geometry *g)
     struct eviction *const e = p->pool.eviction;
     /* A set takes hundreds of launches where each tells little, or loads much.
      */
+    const bool dear = e->strewn > 0 || (e->chancy && e->front.runs > 0);
+    /* Of places in a random order an index is found, which proves it, or the
+     * policy alone is told; but of those that are at home somewhere. */
     const uint64_t others =
-        e->strewn > 0 || (e->chancy && e->beside > 0) ? 2 : FEW_OTHERS;
+        e->strewn > 0 && e->homes == NULL ? 0 : dear ? 2 : FEW_OTHERS;
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
     g->set = find_set(&p->pool, p->lines);
@@ -690,11 +733,12 @@ static void ask_strewn(struct pool_found *p, struct geometry *g)
 {
     struct pool *const pool = &p->pool;
     const struct conflict_test test = {pool, pool_crowds};
-    /* Number 0 is where the buffer begins, as those do that the kernel reads.
-     */
+    const uint64_t unit = pool->eviction->unit;
+    /* Number 0 is where the buffer begins, as those do that the kernel reads;
+     * of all memory it is line 0. */
     *pool = (struct pool){.eviction = pool->eviction,
-                          .target = pool->eviction->unit,
-                          .step = pool->eviction->unit};
+                          .target = pool->eviction->homes != NULL ? unit : 0,
+                          .step = unit};
     const size_t room = pool_room(pool, p->held);
     *g = (struct geometry){0};
     if (room > 0 && pool_crowds(pool, NULL, 0, room))
@@ -722,7 +766,7 @@ static struct geometry find_ways(struct eviction *e,
     if (ask_ways(p, &g))
         return g;
     eviction_gave_up(e);
-    if (e->homes == NULL || e->chancy || !eviction_strew(e, lines->most))
+    if (e->chancy || !eviction_strew(e, lines->most))
         return g;
     /* A lap of many lines takes long, and is enough where the first line to
      * come is the first to go; other policies want more. */
@@ -769,6 +813,10 @@ static void take_lines(struct eviction *e, struct dealing *d, uint64_t line,
     enum eviction_came *const came = lab_alloc(e->lab, d->lines, sizeof *came);
     const struct script_lines open = open_lines(e, d, line + 1);
     d->set[line] = (uint32_t)d->sets;
+    /* What is there already puts nothing out. */
+    for (size_t i = 0; i < group->count; i++)
+        if (group->at[i] / e->unit < d->lines)
+            d->set[group->at[i] / e->unit] = (uint32_t)d->sets;
     eviction_foretold(e, group, &open, came);
     for (size_t i = 0; i < open.count; i++)
         if (came[i] == CAME_IN)
@@ -940,14 +988,6 @@ static size_t set_of(const struct proof *p, uint64_t offset)
                                                      p->eviction->unit);
 }
 
-static bool is_listed(const struct script_lines *list, uint64_t place)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->at[i] == place)
-            return true;
-    return false;
-}
-
 static bool is_hashed(const struct geometry *g)
 {
     bool hashed = g->index == GEOMETRY_SLICED;
@@ -966,7 +1006,9 @@ static uint64_t range_of(const struct eviction *e, const struct geometry *g)
     return is_hashed(g) ? e->span : u64_min(e->span, near);
 }
 
-/* Lines of one set, or of all others, if there are so many. */
+/* Lines of one set, or of all others, if there are so many; of the set first
+ * those that are there whatever is loaded, since they empty what lies in front.
+ */
 static struct script_lines pick_lines(struct proof *p, bool inside, size_t home,
                                       size_t wanted)
 {
@@ -974,9 +1016,13 @@ static struct script_lines pick_lines(struct proof *p, bool inside, size_t home,
     const uint64_t among = p->among / unit;
     struct script_lines list = {
         lab_alloc(p->eviction->lab, wanted, sizeof *list.at), 0};
+    const struct script_lines front = eviction_front_lines(p->eviction);
+    for (size_t i = 0; inside && list.count < wanted && i < front.count; i++)
+        if (set_of(p, front.at[i]) == home)
+            list.at[list.count++] = front.at[i];
     for (size_t i = 0; list.count < wanted && i < PICKS_MOST; i++) {
         const uint64_t at = rng_below(&p->rng, among) * unit;
-        if ((set_of(p, at) == home) == inside && !is_listed(&list, at))
+        if ((set_of(p, at) == home) == inside && !script_lists(&list, at))
             list.at[list.count++] = at;
     }
     return list;
@@ -1074,18 +1120,18 @@ static bool prove_one_set(struct eviction *e, const struct geometry *g)
     enum { STREWN = 24, RUN = 4, REGION = 2 << 20 };
     static const uint64_t steps[] = {2, 3, 5, 7};
     struct pool p = {.eviction = e};
+    const size_t fit = own_lines(e, &g->set) - 2; /* beside the target */
     bool fits = true;
     for (size_t i = 0; fits && i < COUNT_OF(steps); i++) {
         p.step = steps[i] * e->unit;
-        fits = !pool_crowds(&p, NULL, 0, g->ways - 1);
+        fits = !pool_crowds(&p, NULL, 0, fit);
     }
     p.step = e->unit;
     p.run = RUN;
     p.slots = u64_min(e->span, REGION) / (p.step * p.run) - 1;
     for (unsigned take = 0; fits && take < STREWN; take++) {
         strew(&p, take);
-        fits = p.slots * p.run >= g->ways &&
-               !pool_crowds(&p, NULL, 0, g->ways - 1);
+        fits = p.slots * p.run >= fit && !pool_crowds(&p, NULL, 0, fit);
     }
     return fits;
 }
@@ -1176,6 +1222,9 @@ static bool is_one_line(struct eviction *e, const struct script_lines *set,
     moved.at[0] = set->at[0];
     for (size_t i = 0; i < group.count; i++) {
         moved.at[i + 1] = group.at[i] ^ apart;
+        /* Of one line a minimal set has but one part. */
+        if (script_lists(set, moved.at[i + 1]))
+            return false;
         others[i] = (struct segment){moved.at[i + 1], 1, 0};
     }
     return eviction_crowds(e, &moved, &(struct segments){0}) &&
@@ -1193,16 +1242,45 @@ uint64_t geometry_line(struct eviction *e, const struct geometry_lines *lines)
     return eviction_gave_up(e) || g.ways == 0 || line == LINE_MOST ? 0 : line;
 }
 
+static bool find_index(struct eviction *e, const struct geometry_lines *lines,
+                       struct geometry *g)
+{
+    return attempt(e, by_bits, lines, g) || attempt(e, by_members, lines, g);
+}
+
+/* The index of lines that were found as numbers in a random order: by where
+ * they lie.  If there is none, they stay numbers. */
+static void index_strewn(struct eviction *e, const struct geometry_lines *lines,
+                         struct geometry *g)
+{
+    const struct geometry numbers = *g;
+    const struct access_script_places places = {.apart = e->unit,
+                                                .scramble = e->strewn};
+    const uint64_t span = e->span;
+    g->set.at = lab_alloc(e->lab, g->set.count, sizeof *g->set.at);
+    for (size_t i = 0; i < g->set.count; i++)
+        g->set.at[i] =
+            access_script_address(numbers.set.at[i] / e->unit, &places);
+    e->strewn = 0;
+    e->span = e->whole;
+    if (find_index(e, lines, g))
+        return;
+    *g = numbers;
+    e->strewn = places.scramble;
+    e->span = span;
+}
+
 struct geometry geometry_find(struct eviction *e,
                               const struct geometry_lines *lines)
 {
     struct pool_found pool;
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
+    if (e->strewn > 0 && e->homes == NULL && g.ways > 0)
+        index_strewn(e, lines, &g);
     if (e->strewn > 0)
         return g;
-    if (g.ways == 0 ||
-        (!attempt(e, by_bits, lines, &g) && !attempt(e, by_members, lines, &g)))
+    if (g.sets == 0 && (g.ways == 0 || !find_index(e, lines, &g)))
         attempt(e, by_dealing, lines, &g);
     /* Of sets that nothing explains some may yet be larger; where victims are
      * picked by chance so many would take too long. */
@@ -1213,6 +1291,30 @@ struct geometry geometry_find(struct eviction *e,
     g.same = same_set(e, &g);
     split_modulo(e, &g);
     return g;
+}
+
+struct segments geometry_filler(struct eviction *e, const struct geometry *g)
+{
+    enum { RUNS_MOST = 8 };
+    const struct segment *const run = &e->front.run;
+    struct cache *const model = model_of(e, g);
+    const struct proof p = {.eviction = e, .geometry = g, .model = model};
+    struct segments filler = {lab_alloc(e->lab, RUNS_MOST, sizeof *filler.at),
+                              0};
+    bool joins = false;
+    for (uint64_t i = 0; i < e->front.runs * run->count; i++) {
+        const uint64_t at = run->start + i * run->step;
+        const bool other = set_of(&p, at) != set_of(&p, 0);
+        if (other && !joins && filler.count == RUNS_MOST)
+            break;
+        if (other && !joins)
+            filler.at[filler.count++] = (struct segment){at, 0, run->step};
+        if (other)
+            filler.at[filler.count - 1].count++;
+        joins = other;
+    }
+    cache_free(model);
+    return filler;
 }
 
 /* As the index foretells: where sets are many, to look for them takes long. */
@@ -1227,7 +1329,7 @@ foretold_members(struct eviction *e, const struct geometry *g, size_t count)
         pick_lines(&p, true, set_of(&p, 0), count + g->set.count);
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     for (size_t i = 0; i < all.count && more.count < count; i++)
-        if (!is_listed(&g->set, all.at[i]))
+        if (!script_lists(&g->set, all.at[i]))
             more.at[more.count++] = all.at[i];
     cache_free(model);
     return more;
@@ -1239,10 +1341,11 @@ struct script_lines geometry_members(struct eviction *e,
     const struct script_lines set = g->set;
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     uint64_t from = 0;
-    if (g->sets > 0 && g->same == 0 && e->lasting)
-        return foretold_members(e, g, count);
     for (size_t i = 0; i < set.count; i++)
-        from = set.at[i] > from ? set.at[i] : from;
+        from = u64_max(from, set.at[i]);
+    const bool few = g->same == 0 || (e->span - from) / g->same <= count;
+    if (g->sets > 0 && few && e->lasting)
+        return foretold_members(e, g, count);
     while (lab_ok(e->lab) && more.count < count) {
         const uint64_t step = g->same > 0 ? g->same : e->unit;
         const uint64_t next = from + step;

@@ -41,6 +41,11 @@ unsigned geometry_bits(const struct geometry *g);
 struct script_lines geometry_members(struct eviction *eviction,
                                      const struct geometry *g, size_t count);
 
+/* Loads that empty what lies in front of most, and are of other sets than line
+ * 0's; none if there is one set. */
+struct segments geometry_filler(struct eviction *eviction,
+                                const struct geometry *g);
+
 /* What the cache may hold. */
 struct geometry_lines {
     uint64_t least, most;

@@ -25,8 +25,6 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
-                                     FACT_FIRST_LEVEL, FACT_NONE};
 static const char *const of_sm[] = {"l1", "texture", "readonly", "const_l1",
                                     NULL};
 /* The read-only path never had a cache to itself. */
@@ -37,17 +35,6 @@ static const struct answer answers[] = {
     {of_sm, "copy_of_warp", ""},
     {of_sms, "sms_sharing", ""},
     {0},
-};
-
-static const char *const kernels[] = {
-    "visit readers=global.ca@0,global.ca@1",
-    "visit readers=texture@0,texture@1",
-    "visit readers=readonly@0,readonly@1",
-    "visit readers=constant@0,constant@1",
-    "visit readers=global.ca@0.0,global.ca@0.1",
-    "visit readers=texture@0.0,texture@0.1",
-    "visit readers=constant@0.0,constant@0.1",
-    NULL,
 };
 
 /* Warps that are asked; readers of a script; SMs that are asked one by one. */
@@ -568,8 +555,14 @@ const struct study study_instances = {
     .question = "How many of each cache has an SM, and do SMs share one?",
     .method = "What one warp loaded is looked for by the others, on its SM and "
               "on all others; those that find it have the same copy.",
-    .reads = reads,
+    .reads = FACTS(FACT_BRACKET, FACT_LINE, FACT_RINGS, FACT_FIRST_LEVEL),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("visit readers=global.ca@0,global.ca@1",
+                     "visit readers=texture@0,texture@1",
+                     "visit readers=readonly@0,readonly@1",
+                     "visit readers=constant@0,constant@1",
+                     "visit readers=global.ca@0.0,global.ca@0.1",
+                     "visit readers=texture@0.0,texture@0.1",
+                     "visit readers=constant@0.0,constant@0.1"),
     .run = instances_run,
 };

@@ -12,18 +12,10 @@
 #include "analysis/hits.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_NONE};
-static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {ONE("clock"), "trace_overhead", "cycles"},
     {ONE("l1"), "caches_global", ""},
     {0},
-};
-static const char *const kernels[] = {
-    "chase op=ca",          "chase op=cg",
-    "trace op=cg",          "chase space=texture",
-    "chase space=readonly", "chase space=constant",
-    "chase space=local",    NULL,
 };
 
 /* A ring that fits every cache there is, on one page, but some of constants;
@@ -279,9 +271,10 @@ const struct study study_l1_policy = {
     .method = "The same small ring is chased with ld.global.ca and with "
               "ld.global.cg; they cost the same where L1 takes no part.  Other "
               "spaces are asked alike.",
-    .reads = reads,
-    .needs = needs,
+    .needs = TEXTS("clock"),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("chase op=ca", "chase op=cg", "trace op=cg",
+                     "chase space=texture", "chase space=readonly",
+                     "chase space=constant", "chase space=local"),
     .run = l1_policy_run,
 };

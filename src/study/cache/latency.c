@@ -15,12 +15,10 @@
 #include "analysis/hits.h"
 #include "analysis/statistics/laps.h"
 #include "base/num.h"
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
-                                     FACT_RINGS, FACT_SIDES,   FACT_NONE};
 static const struct answer answers[] = {
     {level_components, "latency", "cycles"},
     {level_components, "miss_penalty", "cycles"},
@@ -28,12 +26,6 @@ static const struct answer answers[] = {
     {ONE("shared"), "latency", "cycles"},
     {ONE("shared"), "latency_indexed", "cycles"},
     {0},
-};
-static const char *const kernels[] = {
-    "chase op=cg flush=1",
-    "chase space=shared",
-    "chase space=shared_indexed",
-    NULL,
 };
 
 static void say_protocol(struct finding *f, const struct cost *c,
@@ -157,14 +149,12 @@ static void add_laps(struct lab *lab, struct lapped *l, int have)
  * of what disturbs, and how often they come is known the least. */
 static const double waits_no_longer = 2000;
 
-/* Loads that cost more than `above`, and up to that more than `most`. */
+/* Loads that cost more than `above` and less than `below`. */
 static struct lapped lap_of(struct lab *lab, double early, double above,
-                            double most, const char *text)
+                            double below, const char *text)
 {
-    struct lapped l = {.text = text,
-                       .above = above,
-                       .below = most + waits_no_longer,
-                       .early = early};
+    struct lapped l = {
+        .text = text, .above = above, .below = below, .early = early};
     add_laps(lab, &l, 0);
     return l;
 }
@@ -273,6 +263,12 @@ static const char *lines_of_l2(struct lab *lab, uint64_t bytes,
                     level_table[LEVEL_L2].load, bytes, LINES, state);
 }
 
+/* So many bytes are there, though its sets be asked unevenly, and near. */
+static uint64_t surely_in_l2(const struct fact_bracket *l2)
+{
+    return (l2->near_fits > 0 ? l2->near_fits : l2->fits) / 2;
+}
+
 /* Those that the study of the sides has loaded, too, where as many of one set
  * as it has ways do not come together by chance: an eighth of what fits. */
 static const char *warm_lines(struct lab *lab, uint64_t half)
@@ -377,11 +373,9 @@ static uint64_t bytes_of_warm(struct lab *lab, const struct fact_bracket *l2,
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
                            struct cost *disturbance)
 {
-    const uint64_t half = bytes_of_warm(
-        lab, facts,
-        (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2);
-    const struct lapped l =
-        lap_of(lab, INFINITY, 0, facts->hit, warm_lines(lab, half));
+    const uint64_t half = bytes_of_warm(lab, facts, surely_in_l2(facts));
+    const struct lapped l = lap_of(
+        lab, INFINITY, 0, facts->hit + waits_no_longer, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
@@ -458,14 +452,20 @@ struct level_costs {
     struct cost disturbance;   /* of a load, as loads of L2 show it */
 };
 
-/* Where what misses the level is: in the next one, if there is such a one. */
-static const char *found_in(const struct lab *lab, enum level_id id)
+/* Where loads look next that miss a level of an SM. */
+static enum level_id next_level(const struct lab *lab, enum level_id id)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (level_table[i].behind == id &&
-            !fact_bracket(lab, (enum level_id)i)->present)
-            return level_table[i].below;
-    return level_table[id].below;
+            fact_bracket(lab, (enum level_id)i)->present)
+            return (enum level_id)i;
+    return LEVEL_L2;
+}
+
+static const char *found_in(const struct lab *lab, enum level_id id)
+{
+    return id == LEVEL_L2 ? level_table[id].below
+                          : level_table[next_level(lab, id)].component;
 }
 
 /* Where no experiment failed. */
@@ -506,7 +506,7 @@ static void report_penalty(struct lab *lab, enum level_id id,
         finding_none(f, why_varies, width / 2);
         return;
     }
-    if (strcmp(found_in(lab, id), level_table[LEVEL_L2].component) == 0)
+    if (id != LEVEL_L2 && next_level(lab, id) == LEVEL_L2)
         doubt_as(&penalty, l2);
     if (penalty.cycles <= 0 || (penalty.doubt == NULL && penalty.low <= 0)) {
         finding_none(f, why_misses_alike);
@@ -554,19 +554,21 @@ static void check_by_rings(struct lab *lab, const struct cost *c)
  * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
  * past it brings the lines into L2, near to the SM where that has parts; then
  * some are loaded, each once.  So nothing depends on the policy of L1.
+ * Those that cost what misses of L2 do, or nearly, were not there.
  */
 static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     if (!l2->present || c->disturbance.experiment == NULL)
         return (struct cost){0};
-    const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
-    const uint64_t lines = u64_min(l2_fits / 2 / stride, 6144);
+    const uint64_t lines = u64_min(surely_in_l2(l2) / stride, 6144);
     if (lines < 3 * 128)
         return (struct cost){0};
     const struct lapped l =
-        lap_of(lab, INFINITY, 0, fact_bracket(lab, LEVEL_L1)->miss,
+        lap_of(lab, INFINITY, 0,
+               fact_bracket(lab, LEVEL_L1)->miss + (l2->miss - l2->hit) / 2 +
+                   fact_trace(lab)->cycles,
                lab_text(lab,
                         "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                         " order=random window=65536 sweep=1 sweep_op=cg "
@@ -587,20 +589,30 @@ static struct cost traced_misses(struct lab *lab,
                   facts->miss + (facts->miss - facts->hit) / 2, text);
 }
 
-/* Loads that miss in a ring that is far too large for the level, whatever its
- * policy, and that L2 holds: single ones, slower than half-way. */
+/* Loads that miss in a ring that is too large for the level: single ones,
+ * slower than hits.  Where the next one does not hold what is far too large,
+ * one by a quarter misses a third of its lines under any policy (random
+ * victims: 1 - m = exp(-1.25 m)), and leaves none of them out. */
 static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
+    const enum level_id id = next_level(lab, level_of(row));
+    const struct fact_bracket *const next = fact_bracket(lab, id);
+    const uint64_t held = id == LEVEL_L2 ? surely_in_l2(next) : next->fits;
+    const bool all_held = !next->present || facts->deep <= held;
+    const unsigned stride = all_held ? row->coarse : row->fine;
+    const uint64_t bytes = all_held ? facts->deep : held / stride * stride;
+    if (!all_held && 4 * bytes < 5 * facts->overflows)
+        return (struct cost){0};
     return traced_misses(
         lab, facts,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
-                 row->load, facts->deep, row->coarse));
+                 row->load, bytes, stride));
 }
 
-/* Loads that find a level empty, and the one before it, and L2 not.  They lie in
- * 64 KiB, and other such pieces of memory cost otherwise (H200: by two cycles,
- * standard deviation). */
+/* Loads that find a level empty, and the one before it, and L2 not.  They lie
+ * in 64 KiB, and other such pieces of memory cost otherwise (H200: by two
+ * cycles, standard deviation). */
 static struct cost cold_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts,
                                const struct cost *l2_hit)
@@ -693,7 +705,7 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
     const struct lapped l =
         lap_of(lab, (l2->miss - l2->hit) / 2,
                hits_limit(l2->hit, l2->miss) + fact_trace(lab)->cycles,
-               l2->miss,
+               l2->miss + waits_no_longer,
                known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
     struct cost c = memory_cost(lab, &l, disturbance);
@@ -835,8 +847,9 @@ const struct study study_latency = {
     .question = "What does a dependent load cost, by where its data is?",
     .method = "Chains of pointer loads, unrolled, with the timer outside, at "
               "two lengths whose difference is free of overhead.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET, FACT_LINE, FACT_RINGS, FACT_SIDES),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("chase op=cg flush=1", "chase space=shared",
+                     "chase space=shared_indexed"),
     .run = latency_run,
 };

@@ -26,8 +26,6 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
-                                     FACT_NONE};
 static const struct answer proposes[] = {
     {level_components, "line", "B"},
     {0},
@@ -650,7 +648,7 @@ const struct study study_line = {
     .method = "One element of each L bytes, more than fit if L is the line or "
               "less: they miss by the pigeonhole principle, and "
               "fit if the line is shorter.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET, FACT_SECTOR),
     .proposes = proposes,
     .run = line_run,
 };

@@ -21,9 +21,6 @@
 #include "base/text.h"
 #include "study/l2/homes.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
-                                     FACT_LINE,  FACT_RINGS,   FACT_SIDES,
-                                     FACT_NONE};
 static const struct answer answers[] = {
     {ONE("l2"), "near_size", "B"},
     {0},
@@ -395,6 +392,7 @@ static const double held_with = 0.999;
 
 static double reach_of(const struct held *h)
 {
+    /* deviations of the normal distribution */
     return 3.3 * h->all.error + held_give * h->all.lines;
 }
 
@@ -594,7 +592,7 @@ static void ask_level(struct lab *lab, const struct level_row *row)
  * the part is not. */
 static void report_near_open(struct lab *lab)
 {
-    const struct finding *const f = results_find(lab->results, "l2.near_size");
+    const struct finding *const f = lab_found(lab, "l2", "near_size");
     if (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL))
         return;
     if (fact_sides(lab)->parts == 1)
@@ -617,7 +615,8 @@ const struct study study_overfill = {
     .method = "More lines than fit are loaded, and some of them again by "
               "chance: the share that is still there tells how many it has "
               "room for, by neither order, index nor policy.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET, FACT_SECTOR, FACT_LINE, FACT_RINGS,
+                   FACT_SIDES),
     .answers = answers,
     .proposes = proposes,
     .run = overfill_run,

@@ -16,16 +16,6 @@ static const struct answer proposes[] = {
     {level_components, "sector", "B"},
     {0},
 };
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_NONE};
-static const char *const kernels[] = {
-    "trace op=ca",
-    "trace op=cg flush=1 stride=8",
-    "trace space=texture",
-    "trace space=readonly",
-    "trace space=constant",
-    "visit readers=local,local/2,local/4,local/8,local/16 steps=!57344:1:0",
-    NULL,
-};
 
 enum { BYTES = LAB_SECTOR_BYTES, LARGEST = 4096 };
 /* The nearest elements of all spaces are so far apart. */
@@ -249,8 +239,12 @@ const struct study study_sector = {
     .question = "How many bytes does one miss bring in?",
     .method = "Consecutive elements are read where nothing is cached; the "
               "distance between slow loads is the sector.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET),
     .proposes = proposes,
-    .kernels = kernels,
+    .kernels = TEXTS("trace op=ca", "trace op=cg flush=1 stride=8",
+                     "trace space=texture", "trace space=readonly",
+                     "trace space=constant",
+                     "visit readers=local,local/2,local/4,local/8,local/16 "
+                     "steps=!57344:1:0"),
     .run = sector_run,
 };

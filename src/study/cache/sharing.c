@@ -17,7 +17,6 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-static const char *const needs[] = {"clock", NULL};
 static const char *const components[] = {"l1",    "texture",  "readonly",
                                          "local", "const_l1", NULL};
 static const struct answer answers[] = {
@@ -327,7 +326,7 @@ const struct study study_sharing = {
               "other; where they are not found, or cannot be, one kind loads "
               "more than its cache holds, and what the other had loaded "
               "before is timed again.",
-    .needs = needs,
+    .needs = TEXTS("clock"),
     .answers = answers,
     .kernels = kernels,
     .run = sharing_run,

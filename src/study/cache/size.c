@@ -28,23 +28,12 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
-                                     FACT_LINE, FACT_NONE};
 /* Rings with no edge throw doubt on what their lines were told by. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
     {level_components, "line", "B"},
     {level_components, "sector", "B"},
     {0},
-};
-static const char *const kernels[] = {
-    "trace op=ca sweep=1 records=256",
-    "trace op=cg sweep=1 records=1024",
-    "trace space=texture records=256",
-    "trace space=readonly records=256",
-    "trace space=constant records=256",
-    "trace space=local lanes=32 records=256",
-    NULL,
 };
 
 /* Laps of small rings are cheap, those of large ones are not: loads timed, as
@@ -267,7 +256,7 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
                   level_ring(q->row), sizes->first * q->apart,
                   q->stride * q->apart, q->lead, q->shift,
                   sizes->count > 1 ? sizes->step * q->apart : 0, sizes->count,
-                  q->row->swept, warm, loads, floor(q->low), q->records);
+                  !q->row->of_sm, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
     q->in_pieces = q->in_pieces || samples->in_pieces;
     for (size_t i = 0; i < sizes->count; i++) {
@@ -878,8 +867,12 @@ const struct study study_size = {
     .method = "The largest ring that no load misses in whole traced laps; "
               "checked against the bytes that hit in larger rings, which are "
               "the bound that is reported where there is no such ring.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET, FACT_SECTOR, FACT_LINE),
     .proposes = proposes,
-    .kernels = kernels,
+    .kernels = TEXTS(
+        "trace op=ca sweep=1 records=256", "trace op=cg sweep=1 records=1024",
+        "trace space=texture records=256", "trace space=readonly records=256",
+        "trace space=constant records=256",
+        "trace space=local lanes=32 records=256"),
     .run = size_run,
 };

@@ -2,12 +2,13 @@
  * Roughly how much each cache holds: the region in which the other studies
  * look, found by doubling and halving (Groessler 2022, 3.2).
  *
- * Each size is swept by a whole block, which is quick, and then chased in
- * the same order; where the ring is larger than the cache, the start of it is
- * no longer there.  The curve of cost over size has a step where the cache
- * ends.  It has a further one, before, where a part of the cache is farther
- * away than the rest (partitions of an L2): seen by its slow loads, which cost
- * less than those that miss.
+ * Each size is loaded, and then chased in the same order; where the ring is
+ * larger than the cache, the start of it is no longer there.  What all SMs
+ * share a whole block sweeps, which is quick; an SM may have several copies of
+ * what it has, so that only the warp that chases loads into its own.  The curve
+ * of cost over size has a step where the cache ends.  It has a further one,
+ * before, where a part of the cache is farther away than the rest (partitions
+ * of an L2): seen by its slow loads, which cost less than those that miss.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,20 +24,10 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_NONE};
 static const char *const parted[] = {"l1", "l2", NULL};
 static const struct answer proposes[] = {
     {parted, "parts", ""},
     {0},
-};
-static const char *const kernels[] = {
-    "chase op=ca stride=32 sweep=1",
-    "chase op=cg stride=32 sweep=1",
-    "chase op=ca sweep=1",
-    "chase op=cg sweep=1",
-    "trace op=ca sweep=1",
-    "trace op=cg sweep=1",
-    NULL,
 };
 
 /* A far part is looked for with the commonest line. */
@@ -172,7 +163,7 @@ static double large_ring_cost(struct bracket_question *q, uint64_t bytes)
 static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
                                 unsigned times, double above)
 {
-    const size_t share_least = q->row->swept ? 5 : 12;
+    const size_t share_least = q->row->of_sm ? 12 : 5;
     const unsigned thin = bytes >= q->facts->deep ? THIN : 1;
     char fill[LAB_FILL];
     lab_fill(q->row, times, fill);
@@ -183,7 +174,7 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
         c = lab_column(q->lab, "cycles",
                        "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
                        level_ring(q->row), bytes,
-                       n * (q->row->swept ? COARSE : q->row->fine), fill);
+                       n * (q->row->of_sm ? q->row->fine : COARSE), fill);
         n *= 2;
     } while (lab_spared(q->lab));
     for (size_t i = 0; i < c.count; i++)
@@ -263,8 +254,8 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
         f->deep = bytes;
         cycles = miss_cost_at(q, bytes);
         const bool dear = hits_cheaper(f->hit, cycles);
-        const bool same = fabs(cycles - before) <
-                          assume(ASSUME_AVERAGES_ALIKE) * before;
+        const bool same =
+            fabs(cycles - before) < assume(ASSUME_AVERAGES_ALIKE) * before;
         dearer = dear ? dearer + 1 : 0;
         alike = dear && same ? alike + 1 : 0;
         found = is_miss_cost(q, cycles, alike);
@@ -581,9 +572,9 @@ static void report_parts(struct bracket_question *q)
 static void set_limit(struct bracket_question *q)
 {
     const double hit = q->facts->hit, more = q->facts->miss - hit;
-    const double noise = q->row->swept
-                             ? fmax(assume(ASSUME_NOISE_SWEPT) * hit, 2)
-                             : fmax(assume(ASSUME_NOISE_CHASED) * hit, 1.5);
+    const double noise = q->row->of_sm
+                             ? fmax(assume(ASSUME_NOISE_CHASED) * hit, 1.5)
+                             : fmax(assume(ASSUME_NOISE_SWEPT) * hit, 2);
     q->limit = hit + fmin(noise, 0.1 * more);
     q->settles = hit + 0.7 * more;
 }
@@ -658,7 +649,8 @@ static void refine_miss(struct bracket_question *q)
     struct fact_bracket *const f = q->facts;
     if (q->cached->next_hit == 0)
         ask_beside_edge(q);
-    const double mean = mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
+    const double mean =
+        mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
     if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q))
         f->miss = mean;
 }
@@ -723,17 +715,17 @@ static bool fits_at_least_once(struct bracket_question *q, uint64_t bytes,
 /*
  * True if a ring half as large again as what overflows fits: then that did,
  * too, and was disturbed.  Of long lines but one element of many misses, and
- * elements far apart may lie in few sets: so one of either must fit.
+ * elements farther apart leave lines out: so those of every distance must fit.
  */
 static bool is_contradicted(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
-    const unsigned coarse = q->row->coarse;
     const uint64_t larger = 3 * (f->overflows / q->stride) / 2 * q->stride;
-    if (!is_disturbed(q) || larger > q->row->most ||
-        !fits_at_least_once(q, larger, q->stride) ||
-        !fits_at_least_once(q, larger / coarse * coarse, coarse))
+    if (!is_disturbed(q) || larger > q->row->most)
         return false;
+    for (unsigned stride = q->stride; stride <= q->row->coarse; stride *= 2)
+        if (!fits_at_least_once(q, larger / stride * stride, stride))
+            return false;
     snprintf(f->why, sizeof f->why, why_bracket_contradicted, f->overflows,
              larger);
     if (q->parts != NULL)
@@ -823,6 +815,13 @@ static void ask_behind(struct bracket_question *q)
         keep_bracket(f, &search);
 }
 
+/* Only what holds global memory can have parts. */
+static bool is_parted(const struct level_row *row)
+{
+    const enum level_id id = level_of(row);
+    return id == LEVEL_L1 || id == LEVEL_L2;
+}
+
 static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
 {
     struct fact_bracket *const facts = fact_bracket_write(lab, level_of(row));
@@ -831,7 +830,7 @@ static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
                                  .cached = fact_cached(lab, level_of(row)),
                                  .facts = facts,
                                  .stride = row->fine};
-    if (row->swept) {
+    if (is_parted(row)) {
         q.parts = lab_finding(lab, row->component, "parts");
         lab_cite(lab, q.parts);
     }
@@ -843,7 +842,7 @@ static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
         ask_first(&q);
 }
 
-/* Only global memory can have parts; of other spaces nothing is reported. */
+/* Of other spaces nothing is reported. */
 static void ask_unreported(struct lab *lab, enum level_id id)
 {
     struct fact_bracket *const facts = fact_bracket_write(lab, id);
@@ -876,7 +875,7 @@ static void size_bracket_run(struct lab *lab)
 {
     begin(lab);
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++)
-        if (level_table[i].swept)
+        if (is_parted(&level_table[i]))
             lab_ask_level(lab, (enum level_id)i, "parts",
                           size_bracket_ask_level);
         else
@@ -886,11 +885,13 @@ static void size_bracket_run(struct lab *lab)
 const struct study study_size_bracket = {
     .name = "capacity",
     .question = "Roughly where does each cache end, and is all of it alike?",
-    .method = "Rings of doubling size are swept and chased.  Where the first "
+    .method = "Rings of doubling size are loaded and chased.  Where the first "
               "loads get slower the cache ends, or, if they are cheaper than "
               "misses, its near part.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_CACHED),
     .proposes = proposes,
-    .kernels = kernels,
+    .kernels = TEXTS("chase op=ca stride=32", "chase op=cg stride=32 sweep=1",
+                     "chase op=ca", "chase op=cg sweep=1", "trace op=ca",
+                     "trace op=cg sweep=1"),
     .run = size_bracket_run,
 };

@@ -18,10 +18,6 @@
 #include "base/num.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE,  FACT_CACHED, FACT_BRACKET,
-                                     FACT_SECTOR, FACT_LINE,   FACT_RINGS,
-                                     FACT_NONE};
-static const char *const needs[] = {"overfill", NULL};
 static const struct answer answers[] = {
     {sm_level_components, "size_by_change", "B"},
     {0},
@@ -247,9 +243,8 @@ static void change_point_run(struct lab *lab)
         return;
     lab_show_l1(lab, "size_by_change");
     for (const char *const *c = sm_level_components; *c != NULL; c++)
-        finding_copy(
-            lab_finding(lab, *c, "size"),
-            results_find(lab->results, lab_text(lab, "%s.size_by_change", *c)));
+        finding_copy(lab_finding(lab, *c, "size"),
+                     lab_found(lab, *c, "size_by_change"));
 }
 
 const struct study study_size_change_point = {
@@ -258,8 +253,9 @@ const struct study study_size_change_point = {
     .method = "Groessler's: traces of sizes around the edge are reduced to a "
               "number each, their change point is estimated and tested "
               "(Kolmogorov and Smirnov).",
-    .reads = reads,
-    .needs = needs,
+    .reads = FACTS(FACT_TRACE, FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
+                   FACT_LINE, FACT_RINGS),
+    .needs = TEXTS("overfill"),
     .answers = answers,
     .proposes = proposes,
     .run = change_point_run,

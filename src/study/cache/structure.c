@@ -16,11 +16,6 @@
 #include "study/cache/geometry.h"
 #include "study/l2/homes.h"
 
-static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
-                                     FACT_LINE,   FACT_RINGS,   FACT_MEMORY,
-                                     FACT_SIDES,  FACT_NONE};
-static const char *const needs[] = {"overfill", "sharing", "icache_sharing",
-                                    NULL};
 /* Where the lines of all sets are known, so is the size; and the line, where
  * there was too little room to tell it. */
 static const struct answer proposes[] = {
@@ -37,13 +32,6 @@ static const struct answer answers[] = {
     {level_components, "policy", ""},
     {level_components, "policy_weights", ""},
     {0},
-};
-static const char *const dependent[] = {"set_ways", "set_bits", "slice_modulo",
-                                        "policy_weights", NULL};
-static const char *const kernels[] = {
-    "visit readers=global.ca", "visit readers=global.cg",
-    "visit readers=texture",   "visit readers=readonly",
-    "visit readers=constant",  NULL,
 };
 
 struct structure_question {
@@ -243,7 +231,7 @@ static void report_shape(struct structure_question *q,
 static const struct finding *near_size(const struct structure_question *q)
 {
     const struct finding *const f =
-        q->parts == 2 ? results_find(q->lab->results, "l2.near_size") : NULL;
+        q->parts == 2 ? lab_found(q->lab, "l2", "near_size") : NULL;
     return f != NULL && f->has_interval ? f : NULL;
 }
 
@@ -331,7 +319,9 @@ static struct weighing weigh(struct structure_question *q)
         .list = q->shape.set,
         .base = q->base,
         .stays = true,
-        .visits = lasting ? FOLLOWED_LASTING : FOLLOWED,
+        .visits = u64_min(lasting ? FOLLOWED_LASTING : FOLLOWED,
+                          eviction_draws_most(&q->eviction) -
+                              2 * q->shape.set.count),
     };
     struct policy_load *const loads =
         lab_alloc(q->lab, draws.visits + draws.list.count, sizeof *loads);
@@ -398,8 +388,10 @@ static struct eviction_draws draws_of(const struct structure_question *q,
         .list = *list,
         .others = others,
         .base = q->base,
-        .visits = lean ? DRAWS_LEAN
-                       : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
+        .visits = u64_min(
+            lean ? DRAWS_LEAN
+                 : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
+            eviction_draws_most(&q->eviction)),
     };
 }
 
@@ -527,34 +519,6 @@ static void judge_policy(struct structure_question *q,
     say_scores(q->policy, &v);
 }
 
-/*
- * What lies in front answers for lines that it holds: before each draw it is
- * emptied of the list's by loads of other sets, that come to its own as the
- * list's do; of as few sets as are enough.  False if none are.
- */
-static bool put_filler(struct structure_question *q)
-{
-    enum { SETS_MOST = 8, TRIES = 3 };
-    struct eviction *const e = &q->eviction;
-    const uint64_t same = q->shape.same;
-    const struct script_lines held = {q->shape.set.at, q->shape.set.count - 1};
-    /* Half-way from a hit in front to one here. */
-    const double front =
-        e->hit -
-        (q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit) / 2;
-    for (e->fillers = 1; lab_ok(q->lab) && e->fillers <= SETS_MOST &&
-                         e->fillers < same / e->unit;
-         e->fillers++) {
-        e->filler = (struct segment){
-            e->unit, (e->span - e->fillers * e->unit) / same, same};
-        for (int i = 0; i < TRIES; i++)
-            if (eviction_filler_empties(e, &held, front))
-                return true;
-    }
-    e->filler.count = 0;
-    return false;
-}
-
 /* The set's lines and half as many more; after these, others of the set. */
 static struct script_lines lines_of_set(struct structure_question *q)
 {
@@ -590,10 +554,8 @@ static void find_policy(struct structure_question *q)
         refuse(q, "policy*", why_set_few_lines);
         return;
     }
-    if (q->row->behind != LEVEL_COUNT && !put_filler(q)) {
-        refuse(q, "policy*", why_front_answers);
-        return;
-    }
+    if (q->eviction.front.runs > 0)
+        q->eviction.filler = geometry_filler(&q->eviction, &q->shape);
     q->base = eviction_base(&q->eviction, &list);
     struct eviction_draws draws = draws_of(q, &list, &others);
     const struct policy_loads loads = draw(q, &draws);
@@ -608,15 +570,17 @@ static void find_policy(struct structure_question *q)
 static void find_costs(struct structure_question *q)
 {
     struct eviction *const e = &q->eviction;
+    /* What lies in front may have as few places for lines of this cache. */
+    const bool behind = q->row->behind != LEVEL_COUNT;
+    const unsigned lines = behind ? 1 : 8, laps = 256 / lines;
     const struct column c = lab_column(
         q->lab, "cycles",
-        "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64 "%s%s",
-        e->reader, e->unit, e->unit, e->homes != NULL ? " " : "",
-        e->homes != NULL ? e->homes : "");
+        "visit readers=%s steps=4x0:%u:%" PRIu64 ",%ux!0:%u:%" PRIu64 "%s%s",
+        e->reader, lines, e->unit, laps, lines, e->unit,
+        e->homes != NULL ? " " : "", e->homes != NULL ? e->homes : "");
     const struct undisturbed hits = undisturbed_of(c.at, c.count, 1);
     e->hit = hits.cycles;
-    /* Eight lines are held by what lies in front, if anything does. */
-    if (q->row->behind != LEVEL_COUNT)
+    if (behind)
         e->hit += q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit;
     e->miss = e->hit + (q->parts == 2 ? fact_sides(q->lab)->miss
                                       : q->facts->miss - q->facts->hit);
@@ -674,7 +638,9 @@ static bool find_line(struct structure_question *q)
     struct eviction *const e = &q->eviction;
     const struct geometry_lines lines = lines_of(q);
     e->held = lines.least;
+    e->longest = q->row->coarse;
     const uint64_t line = geometry_line(e, &lines);
+    e->longest = 0;
     if (!lab_ok(q->lab))
         return false;
     if (line == 0) {
@@ -687,9 +653,70 @@ static bool find_line(struct structure_question *q)
     return true;
 }
 
+/* Lines here and there. */
+static struct script_lines some_lines(const struct eviction *e, uint64_t end)
+{
+    enum { LINES = 8 };
+    struct script_lines lines = {lab_alloc(e->lab, LINES, sizeof *lines.at),
+                                 LINES};
+    for (uint64_t i = 0; i < LINES; i++)
+        lines.at[i] = (end / e->unit - 1) * i / LINES * e->unit;
+    return lines;
+}
+
+/* The cache in front has four times as many lines as `quarter`. */
+static void set_front(struct eviction *e, uint64_t quarter, uint64_t line,
+                      const struct front *how)
+{
+    const uint64_t lines = quarter * how->runs;
+    e->front.run.start = e->span - lines * line;
+    e->front.run.count = how->twice ? quarter : lines;
+    e->front.run.step = line;
+    e->front.runs = how->twice ? how->runs : 1;
+    e->front.laps = how->laps;
+    e->front.twice = how->twice;
+}
+
+/* What empties the cache in front: as few lines as do, since they lie in this
+ * one, too; by half more than it has lines, since some may be left out.  False
+ * if nine times as many are not enough. */
+static bool put_front(struct structure_question *q)
+{
+    static const struct front tries[] = {
+        {.runs = 6, .laps = 2},  {.runs = 6, .laps = 2, .twice = true},
+        {.runs = 10, .laps = 3}, {.runs = 10, .laps = 3, .twice = true},
+        {.runs = 18, .laps = 3}, {.runs = 18, .laps = 3, .twice = true},
+        {.runs = 36, .laps = 3},
+    };
+    struct eviction *const e = &q->eviction;
+    const enum level_id front = q->row->behind;
+    if (front == LEVEL_COUNT)
+        return true;
+    const uint64_t line =
+        u64_max(fact_sure_line(q->lab, front), level_table[front].fine);
+    const uint64_t size = u64_max(fact_size(q->lab, front),
+                                  fact_bracket(q->lab, front)->fits);
+    const uint64_t quarter = u64_max(size / line / 4, 1);
+    bool empties = false;
+    e->front.answers =
+        e->hit - (q->facts->hit - fact_bracket(q->lab, front)->hit) / 2;
+    for (size_t i = 0; lab_ok(q->lab) && !empties && i < COUNT_OF(tries); i++) {
+        if (tries[i].runs * quarter * line > e->span / 4)
+            break;
+        set_front(e, quarter, line, &tries[i]);
+        const struct script_lines lines = some_lines(e, e->front.run.start);
+        empties = eviction_front_empties(e, &lines);
+    }
+    return empties;
+}
+
 static void find_structure(struct structure_question *q)
 {
     find_costs(q);
+    if (!put_front(q)) {
+        refuse(q, "*", why_front_answers);
+        return;
+    }
     if (q->open && !find_line(q))
         return;
     const struct geometry_lines lines = lines_of(q);
@@ -711,7 +738,7 @@ static void find_structure(struct structure_question *q)
         report_shape(q, &lines);
         if (q->open)
             propose_line(q);
-    } else if (q->eviction.strewn > 0) {
+    } else if (q->eviction.strewn > 0 && q->parts == 2) {
         report_room(q);
     } else {
         refuse(q, "s*", why_index_hashed);
@@ -742,8 +769,7 @@ static uint64_t span_of(const struct lab *lab, const struct level_row *row)
 static const char *shares_with(struct lab *lab, enum level_id id)
 {
     const struct finding *const f =
-        results_find(lab->results, lab_text(lab, "%s.shares_with",
-                                            level_table[id].component));
+        lab_found(lab, level_table[id].component, "shares_with");
     for (size_t i = 0;
          f != NULL && f->status == STATUS_MEASURED && i < f->value.count; i++)
         for (int before = 0; before < (int)id; before++)
@@ -761,8 +787,8 @@ static const char *code_of(struct lab *lab, const char *component)
     static const char *const caches[] = {"icache_l0", "icache_l1",
                                          "icache_l15"};
     for (size_t i = 0; i < COUNT_OF(caches); i++) {
-        const struct finding *const f = results_find(
-            lab->results, lab_text(lab, "%s.shares_with", caches[i]));
+        const struct finding *const f =
+            lab_found(lab, caches[i], "shares_with");
         for (size_t n = 0;
              f != NULL && f->status == STATUS_MEASURED && n < f->value.count;
              n++)
@@ -792,8 +818,8 @@ static void take_over(struct structure_question *q, const char *other)
     if (size != NULL && size->status == STATUS_MEASURED)
         follow(q, "size", size, other);
     for (const struct answer *a = answers; a->attribute != NULL; a++) {
-        const struct finding *const from = results_find(
-            q->lab->results, lab_text(q->lab, "%s.%s", other, a->attribute));
+        const struct finding *const from =
+            lab_found(q->lab, other, a->attribute);
         if (from == NULL) {
             drop(q, a->attribute);
             continue;
@@ -834,25 +860,16 @@ static bool take_homes(struct structure_question *q)
     return sides != NULL;
 }
 
-/* Bytes from one sector of what lies in front to the next, if one of this level
- * holds both. */
-static uint64_t beside_of(const struct lab *lab, const struct level_row *row)
-{
-    if (row->behind == LEVEL_COUNT)
-        return 0;
-    const uint64_t front = fact_sure_sector(lab, row->behind);
-    return 2 * front <= fact_sure_sector(lab, level_of(row)) ? front : 0;
-}
-
 static void structure_ask_level(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     const struct fact_line *const asked = fact_line(lab, id);
-    const bool open = asked->bound || asked->longer;
+    /* Rings in order say little of a cache that few lines can be asked for. */
+    const bool open =
+        asked->bound || asked->longer || row->behind != LEVEL_COUNT;
     const uint64_t line =
         open ? fact_sure_sector(lab, id) : fact_sure_line(lab, id);
-    const uint64_t beside = beside_of(lab, row);
     struct structure_question q = {
         .lab = lab,
         .row = row,
@@ -868,9 +885,7 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
             .maps = (id == LEVEL_L1 || id == LEVEL_READONLY) &&
                     lab->info->mapping_bytes > 0,
             .lasting = !row->of_sm,
-            .beside = beside,
-            .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
-            .fresh = row->of_sm && (row->behind == LEVEL_COUNT || beside > 0)}};
+            .fresh = row->of_sm}};
     const char *other = facts->present ? shares_with(lab, id) : NULL;
     if (facts->present && facts->overflows == 0 && row->behind != LEVEL_COUNT)
         other = code_of(lab, row->component);
@@ -916,11 +931,16 @@ const struct study study_structure = {
               "many as its set has ways.  Other lines that come into that full "
               "set, or do not, give the address bits that choose it.  Loads of "
               "random lines of one set are replayed on models of each policy.",
-    .reads = reads,
-    .needs = needs,
+    .reads = FACTS(FACT_CACHED, FACT_BRACKET, FACT_SECTOR, FACT_LINE,
+                   FACT_RINGS, FACT_MEMORY, FACT_SIDES),
+    .reads_findings = TEXTS("l2.near_size", "*.shares_with", "icache_*",
+                            "icache_*.shares_with"),
     .answers = answers,
-    .dependent = dependent,
+    .dependent =
+        TEXTS("set_ways", "set_bits", "slice_modulo", "policy_weights"),
     .proposes = proposes,
-    .kernels = kernels,
+    .kernels = TEXTS("visit readers=global.ca", "visit readers=global.cg",
+                     "visit readers=texture", "visit readers=readonly",
+                     "visit readers=constant"),
     .run = structure_run,
 };

@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_NONE};
 static const char *const parted[] = {"l1", "l2", NULL};
 static const struct answer answers[] = {
     {level_components, "sector", "B"},
@@ -47,8 +46,7 @@ static bool is_complete(const struct lab *lab, const char *component,
 static void drop_open(struct lab *lab, const char *component,
                       const char *attribute)
 {
-    const struct finding *const f = results_find(
-        lab->results, lab_text(lab, "%s.%s", component, attribute));
+    const struct finding *const f = lab_found(lab, component, attribute);
     if (f != NULL && f->value.kind == VALUE_NONE && f->because == NULL)
         results_drop(lab->results, f);
 }
@@ -273,9 +271,7 @@ static void judge_shared(struct lab *lab, const char *component,
 
 static bool are_sets_known(const struct lab *lab, const char *component)
 {
-    char id[STUDY_ID];
-    snprintf(id, sizeof id, "%s.sets", component);
-    const struct finding *const f = results_find(lab->results, id);
+    const struct finding *const f = lab_found(lab, component, "sets");
     return f != NULL && f->value.kind == VALUE_NUMBER;
 }
 
@@ -379,7 +375,6 @@ const struct study study_verdict = {
               "order and by instructions are compared; where they differ, the "
               "one that leans on least is taken, and says what spoke against "
               "it, or none.",
-    .reads = reads,
     .answers = answers,
     .judges = true,
     .run = verdict_run,

@@ -23,7 +23,6 @@ static const struct answer answers[] = {
     {ONE("shared"), "stride_latency_64", "cycles"},
     {0},
 };
-static const char *const kernels[] = {"banks", "banks width=8", NULL};
 
 enum { STRIDE_MOST = 64, LANES = BANK_FIT_LANES };
 /* Rows that lie in one bank of whatever shared memory is tried with a power of
@@ -343,6 +342,6 @@ const struct study study_shared_memory = {
     .method = "A warp's dependent loads with strides 0 to 64: the banks are "
               "those that predict which strides conflict, and how much.",
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("banks", "banks width=8"),
     .run = shared_memory_run,
 };

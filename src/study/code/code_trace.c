@@ -11,6 +11,7 @@ enum { JUDGED = 4000, KEPT_MOST = 10000, SETTLE = 500 };
 
 uint64_t code_calls_most(double cycles)
 {
+    /* A twentieth less, as a margin. */
     const double turn = 0.95 * 4.06e6, around = 700;
     return (uint64_t)(turn / (around + cycles));
 }

@@ -17,11 +17,11 @@
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
 #include "base/num.h"
+#include "finding/doubt.h"
 #include "study/code/code_trace.h"
 #include "study/lab.h"
 #include "study/script.h"
 
-static const enum fact_id reads[] = {FACT_CODE, FACT_NONE};
 /* Constants are too few to fill such a cache; instructions that share its
  * storage are not. */
 static const struct answer proposes[] = {
@@ -51,6 +51,7 @@ static const double PUSHED_LEAST = 8 * 0.05, CALM_MOST = 4 * 0.05;
  * nobody beside, and after the other. */
 struct code_load {
     struct lab *lab;
+    size_t i; /* which level … */
     const struct code_level *level;
     uint64_t calls, others, nearer; /* functions; the nearer one has room for */
     uint64_t apart;                 /* B */
@@ -171,6 +172,49 @@ static bool code_spares_constants(const struct code_load *l)
     return after - warm < (cold - warm) / (COUNT + 1);
 }
 
+/* Calls bring whole lines of the nearer cache, so of shorter ones they say
+ * nothing.  Of constants the first half of what comes with a call is loaded
+ * cold after the second, and again when others pushed it out of their first
+ * cache: it did not come with that if it costs more then by half of what a line
+ * does that misses this cache. */
+static bool has_shorter_lines(const struct code_load *l, double penalty)
+{
+    enum { COUNT = 16, OTHERS = CONSTANTS / 4 };
+    const uint64_t line = l->level->line;
+    double saved[COUNT] = {0};
+    struct script s = {0};
+    const size_t constants = script_reader(&s, "constant");
+    for (size_t i = 0; i < COUNT; i++) {
+        script_load(&s, constants, (struct segment){i * line + line / 2, 1, 0});
+        script_time(&s, constants, (struct segment){i * line, 1, 0});
+    }
+    script_load(&s, constants, (struct segment){OTHERS, OTHERS / 64, 64});
+    script_time(&s, constants, (struct segment){0, COUNT, line});
+    const struct column c =
+        lab_column(l->lab, "cycles", "visit %s", script_text(&s, l->lab));
+    for (size_t i = 0; lab_ok(l->lab) && i < COUNT; i++)
+        saved[i] = c.at[i] - c.at[COUNT + i];
+    return stats_median(saved, COUNT) > penalty / 2;
+}
+
+/* Then neither its line is what calls show, nor its sets. */
+static void void_lines(const struct code_load *l)
+{
+    static const char *const shown[] = {"line", "sets"};
+    const char *const component = code_components[l->i];
+    double penalty;
+    if (l->i == 0 || l->level->line != l->level[-1].line ||
+        !lab_number(l->lab, component, "miss_penalty", &penalty) ||
+        !has_shorter_lines(l, penalty) || !lab_ok(l->lab))
+        return;
+    for (size_t k = 0; k < COUNT_OF(shown); k++) {
+        struct finding *const f =
+            results_edit(l->lab->results, component, shown[k]);
+        if (f != NULL)
+            finding_void(f, why_code_shorter);
+    }
+}
+
 /* Constants are fewer than the other code, and push out as much more than one
  * does as they take room that there is not, a tenth at least.  Of several
  * caches that they push code out of the farthest is the one behind the first of
@@ -201,6 +245,8 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     finding_value(f, STATUS_MEASURED, list);
     if (shared && l->level->exact && l->level->size > CONSTANTS)
         propose_size(l, f);
+    if (shared)
+        void_lines(l);
 }
 
 /* ---- warps ------------------------------------------------------------ */
@@ -273,7 +319,8 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     /* Of a bound more here, too: what the nearer one keeps does not show. */
     const uint64_t nearer =
         i > 0 ? holds(&level[-1]) * (level[-1].exact ? 1 : 2) : 0;
-    *l = (struct code_load){.lab = lab, .level = level, .nearer = nearer};
+    *l = (struct code_load){
+        .lab = lab, .i = i, .level = level, .nearer = nearer};
     l->apart = (level->reach + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
     l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
@@ -346,7 +393,8 @@ const struct study study_icache_sharing = {
         "Calls of code that takes a good part of a cache, after something "
         "else took room, which is to miss as if we had called that: "
         "constants, another warp's code, other SMs'.",
-    .reads = reads,
+    .reads = FACTS(FACT_CODE),
+    .reads_findings = TEXTS("icache_*.miss_penalty"),
     .answers = answers,
     .proposes = proposes,
     .run = icache_sharing_run,

@@ -14,7 +14,6 @@
 #include "study/instruction/cost.h"
 #include "study/instruction/throughput.h"
 
-static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {ONE("arithmetic.*"), "peak", "/clk/SM"},
     {ONE("arithmetic.*"), "warps", "warps"},
@@ -210,7 +209,7 @@ const struct study study_arithmetic = {
         "warps on "
         "S "
         "schedulers the share of the peak is n / (S ceil(n / S)).",
-    .needs = needs,
+    .reads_findings = TEXTS("clock.measured"),
     .answers = answers,
     .apart = true,
     .under_load = true,

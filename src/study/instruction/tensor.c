@@ -21,7 +21,6 @@
 #include "study/instruction/isa.h"
 #include "study/instruction/throughput.h"
 
-static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {ONE("tensor.*"), "latency", "cycles"},
     {ONE("tensor.*"), "by_warps", "op/clk/SM"},
@@ -432,7 +431,7 @@ const struct study study_tensor = {
         "for throughput, by the difference of two lengths in cycles of the SM; "
         "and all SMs for a longer time, with random numbers and with zeros, "
         "with the clock and the power that went with it.",
-    .needs = needs,
+    .reads_findings = TEXTS("clock.measured"),
     .answers = answers,
     .apart = true,
     .under_load = true,

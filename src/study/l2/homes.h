@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/run/homes.h"
+#include "probe/walk/homes.h"
 #include "study/lab.h"
 
 /* The distance of `count` lines within `bytes`, an odd number of lines, such

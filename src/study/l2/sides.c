@@ -29,13 +29,11 @@
 #include "analysis/statistics/xor_bits.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 #include "study/assume.h"
 #include "study/l2/homes.h"
 #include "study/script.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
-                                     FACT_RINGS, FACT_NONE};
 /* What growing rings show of the parts, single lines show better. */
 static const struct answer proposes[] = {
     {ONE("l2"), "parts", ""},
@@ -50,14 +48,6 @@ static const struct answer answers[] = {
     {ONE("l2"), "side_bits", ""},
     {ONE("l2"), "sm_sides", ""},
     {0},
-};
-static const char *const kernels[] = {
-    "trace op=cg",
-    "trace op=cg flush=4096",
-    "visit readers=global.cg@0.0,global.cg@0.1",
-    "visit readers=atomic@0.0,global.cg@0.0",
-    "visit readers=global.cg",
-    NULL,
 };
 
 enum { PAGE_BITS = HOMES_PAGE_BITS, PAGES = 2, LINES = 768, LAPS = 2 };
@@ -669,9 +659,12 @@ const struct study study_l2_sides = {
               "of those that atomics have brought to their homes.  Two "
               "latencies are two sides where the XOR of address bits tells "
               "them apart and they change places for other SMs.",
-    .reads = reads,
+    .reads = FACTS(FACT_TRACE, FACT_BRACKET, FACT_LINE, FACT_RINGS),
     .answers = answers,
     .proposes = proposes,
-    .kernels = kernels,
+    .kernels = TEXTS("trace op=cg", "trace op=cg flush=4096",
+                     "visit readers=global.cg@0.0,global.cg@0.1",
+                     "visit readers=atomic@0.0,global.cg@0.0",
+                     "visit readers=global.cg"),
     .run = l2_sides_run,
 };

@@ -19,7 +19,6 @@
 #include "study/load/sweep.h"
 #include "study/load/timelines.h"
 
-static const enum fact_id reads[] = {FACT_CACHED, FACT_NONE};
 /* clang-format off */
 static const struct answer answers[] = {
     {ONE("contention"), "latency_by_warps",    "cycles"},
@@ -372,7 +371,7 @@ const struct study study_contention = {
         "waits for whom.  Blocks of one warp on one SM read a buffer each, of "
         "which one fits into the cache and two do not: those that share a "
         "cache push each other's lines out.",
-    .reads = reads,
+    .reads = FACTS(FACT_CACHED),
     .answers = answers,
     .kernels = kernels,
     .apart = true,

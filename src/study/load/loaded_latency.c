@@ -34,10 +34,6 @@
 #include "study/assume.h"
 #include "study/load/sweep.h"
 
-static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
-                                     FACT_SIDES, FACT_NONE};
-static const char *const reads_findings[] = {"l2.side_bits", "l2.sm_sides",
-                                             NULL};
 static const char *const shared_components[] = {"l2", "memory", NULL};
 static const struct answer answers[] = {
     {shared_components, "loaded_latency", "cycles"},
@@ -46,10 +42,6 @@ static const struct answer answers[] = {
     {ONE("l2"), "near_loaded_latency", "cycles"},
     {ONE("l2"), "far_loaded_latency", "cycles"},
     {0},
-};
-static const char *const kernels[] = {
-    "loaded op=none", "loaded warps=1",  "loaded warps=2",  "loaded warps=4",
-    "loaded warps=8", "loaded warps=16", "loaded warps=32", NULL,
 };
 
 /* Loads that are timed in a run of a curve, and of the search before it. */
@@ -517,8 +509,8 @@ struct lines_of_sides {
 /* The finding that it lacks for that; NULL: none. */
 static const char *find_sides(const struct lab *lab, struct lines_of_sides *l)
 {
-    const struct finding *const b = results_find(lab->results, "l2.side_bits");
-    const struct finding *const s = results_find(lab->results, "l2.sm_sides");
+    const struct finding *const b = lab_found(lab, "l2", "side_bits");
+    const struct finding *const s = lab_found(lab, "l2", "sm_sides");
     if (b == NULL || b->value.kind != VALUE_LIST || b->value.count == 0)
         return "side_bits";
     if (s == NULL || s->value.kind != VALUE_LIST || s->value.count != 2)
@@ -694,10 +686,12 @@ const struct study study_loaded_latency = {
     .method = "One warp chases pointers while all other SMs read, with so much "
               "in flight that more brings nothing, and idle in between for "
               "longer and longer.",
-    .reads = reads,
-    .reads_findings = reads_findings,
+    .reads = FACTS(FACT_BRACKET, FACT_LINE, FACT_RINGS, FACT_SIDES),
+    .reads_findings = TEXTS("l2.side_bits", "l2.sm_sides"),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("loaded op=none", "loaded warps=1", "loaded warps=2",
+                     "loaded warps=4", "loaded warps=8", "loaded warps=16",
+                     "loaded warps=32"),
     .apart = true,
     .under_load = true,
     .run = loaded_latency_run,

@@ -42,18 +42,12 @@ static const struct answer answers[] = {
     {0},
 };
 /* clang-format on */
-static const char *const needs[] = {"clock", NULL};
+static const char *const reads_findings[] = {"clock.measured", NULL};
 
 /* Of a block; those of an SM; rounds that follow the first. */
 enum { WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
 /* Of a warp: longer than it takes to hand a block to every SM. */
 enum { STEPS = 32, STEPS_MOST = 512, STEPS_FACTOR = 4 };
-
-static const char *const kernels[] = {
-    "timeline lanes=8",     "timeline work=arithmetic lanes=1",
-    "timeline work=tensor", "timeline work=none records=none",
-    "timeline work=none",   NULL,
-};
 
 struct kind {
     const char *name, *work;
@@ -557,9 +551,11 @@ const struct study study_scheduling = {
         "its SM and its begin and end by the SM's clock and by %globaltimer. "
         "Blocks of an SM overlap or not, and end together or one after the "
         "other: that is the policy.",
-    .needs = needs,
+    .reads_findings = reads_findings,
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("timeline lanes=8", "timeline work=arithmetic lanes=1",
+                     "timeline work=tensor", "timeline work=none records=none",
+                     "timeline work=none"),
     .apart = true,
     .under_load = true,
     .run = scheduling_run,

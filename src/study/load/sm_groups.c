@@ -31,18 +31,12 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"scheduling", NULL};
 static const struct answer answers[] = {
     {ONE("sm"), "tpc_of_sm", ""},
     {ONE("sm"), "tpcs", ""},
     {ONE("sm"), "gpc_of_sm", ""},
     {ONE("sm"), "gpcs", ""},
     {0},
-};
-static const char *const kernels[] = {
-    "rivals op=write",
-    "rivals",
-    NULL,
 };
 
 enum { WARPS = 16, TILE = 2048, TILES = 2 };
@@ -614,7 +608,7 @@ static void ask_by_gain(struct sm_groups *p, struct larger *l)
 static int clock_groups(const struct sm_groups *p, int *of_sm)
 {
     const struct finding *const f =
-        results_find(p->lab->results, "scheduling.clock_group_of_sm");
+        lab_found(p->lab, "scheduling", "clock_group_of_sm");
     int count = 0;
     if (f == NULL || f->status != STATUS_MEASURED ||
         f->value.kind != VALUE_LIST || f->value.count != p->sms)
@@ -836,9 +830,9 @@ const struct study study_sm_groups = {
         "the groups that follow from it with their members and with the next "
         "group. Then all SMs work but some, ever others: those that get more "
         "and less together share a larger way.",
-    .needs = needs,
+    .reads_findings = TEXTS("scheduling.clock_group_of_sm"),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("rivals op=write", "rivals"),
     .apart = true,
     .under_load = true,
     .run = sm_groups_run,

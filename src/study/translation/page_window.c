@@ -18,16 +18,10 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_BRACKET, FACT_NONE};
 static const struct answer answers[] = {
     {ONE("tlb"), "page_window", "B"},
     {ONE("tlb"), "page_window_latency", "cycles"},
     {0},
-};
-static const char *const kernels[] = {
-    "visit readers=global.ca",
-    "visit readers=global.cg",
-    NULL,
 };
 
 /* Nothing less is asked about; more than 128 GiB no visit reaches. */
@@ -73,9 +67,9 @@ static double late_share(struct lab *lab, const struct samples *s)
 static void find_noise(struct lab *lab, struct fact_memory *t)
 {
     const bool near = fact_bracket(lab, LEVEL_L1)->present;
-    const struct samples *const s = lab_probe(
-        lab, "visit readers=global.%s steps=4x0:32:32,32x!0:32:32",
-        near ? "ca" : "cg");
+    const struct samples *const s =
+        lab_probe(lab, "visit readers=global.%s steps=4x0:32:32,32x!0:32:32",
+                  near ? "ca" : "cg");
     const struct column visited = lab_column_of(lab, s, "cycles");
     const struct cost chased =
         lab_load_cost(lab, "%s bytes=1024 stride=32 warm=4",
@@ -330,8 +324,8 @@ const struct study study_page_window = {
                 "active?",
     .method = "Two addresses are visited in turn, at growing distances; in "
               "one window they cost what each costs alone.",
-    .reads = reads,
+    .reads = FACTS(FACT_BRACKET),
     .answers = answers,
-    .kernels = kernels,
+    .kernels = TEXTS("visit readers=global.ca", "visit readers=global.cg"),
     .run = page_window_run,
 };

@@ -25,8 +25,6 @@
 #include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
-static const enum fact_id reads[] = {FACT_BRACKET, FACT_MEMORY, FACT_TLBS,
-                                     FACT_NONE};
 static const struct answer answers[] = {
     {ONE("memory"), "patterns_ca", "cycles"},
     {ONE("memory"), "patterns_cg", "cycles"},
@@ -523,7 +521,7 @@ const struct study study_patterns = {
     .method = "Translations are pushed out of the TLBs by loads at other "
               "addresses of one line, data that misses was never loaded; each "
               "load is timed.",
-    .reads = reads,
+    .reads = FACTS(FACT_BRACKET, FACT_MEMORY, FACT_TLBS),
     .answers = answers,
     .run = patterns_run,
 };

@@ -11,13 +11,6 @@
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
-static const enum fact_id reads[] = {FACT_MEMORY, FACT_NONE};
-static const char *const kernels[] = {
-    "visit readers=global.cg piece=2097152",
-    "visit readers=global.cg piece=2097152 unit=2097152 scramble=14 jitter=4",
-    NULL,
-};
-
 /* ---- a level ----------------------------------------------------------- */
 
 /* Of so many at random half miss: of fewer than there are entries where sets
@@ -40,11 +33,12 @@ static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
 static void take_one_set(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t taken = tlb_taken(q, level);
     if (!tlb->one_set || tlb->sets > 0 || tlb->ways > 0 || tlb->of_sets > 0)
         return;
     tlb->one_set =
-        !tlb->chance ||
-        !tlb_ring_fits(q, level, 0, tlb->fit - tlb_taken(q, level) + 1);
+        !tlb->chance || (tlb->fit >= taken &&
+                         !tlb_ring_fits(q, level, 0, tlb->fit - taken + 1));
     if (!tlb->one_set || !lab_ok(q->lab))
         return;
     tlb->sets = 1;
@@ -331,20 +325,61 @@ static void compare_sharing(struct tlb_question *q)
     }
 }
 
-static void tlb_ask_all(struct tlb_question *q)
+static void open_findings(struct tlb_question *q)
 {
-    tlb_ask_neighbours(q);
-    if (lab_ok(q->lab))
-        tlb_find_levels(q);
+    q->levels = lab_finding(q->lab, "tlb", "levels");
+    for (size_t level = 0; level < TLBS_MOST; level++)
+        for (int i = 0; i < TLB_ANSWERS; i++)
+            q->finding[level][i] = lab_finding(q->lab, tlb_components[level],
+                                               tlb_answers[i].attribute);
+}
+
+static void find_levels(struct tlb_question *q)
+{
+    q->narrow = TLBS_MOST;
+    tlb_find_levels(q);
     if (!lab_ok(q->lab))
         return;
     report_levels(q);
     finding_cite(q->levels, q->experiment);
-    none_beyond(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++) {
         tlb_find_region(q, i);
         show_entries(q, i);
     }
+}
+
+/* Half as many places, twice as far apart, where a window holds no more, and
+ * enough are left: tlb_find_ways wants six fifths of the entries of each level
+ * of three quarters of the places.  Where two come to a region there are half
+ * to all as many entries as half miss of. */
+static bool spread_out(struct tlb_question *q)
+{
+    struct tlb_places *const p = &q->t->places;
+    bool enough = q->narrow < q->t->levels && q->window > 0 && p->pieces > 1;
+    for (size_t i = 0; i < q->t->levels && i <= q->narrow; i++)
+        enough =
+            enough && (q->t->tlb[i].region == 0 ? 6 : 8) * q->t->tlb[i].about <=
+                          5 * (p->pieces / 2);
+    if (!enough)
+        return false;
+    p->apart *= 2;
+    p->pieces /= 2;
+    p->order--;
+    q->t->levels = 0;
+    memset(q->t->tlb, 0, sizeof q->t->tlb);
+    memset(q->covered, 0, sizeof q->covered);
+    memset(q->why, 0, sizeof q->why);
+    open_findings(q);
+    return true;
+}
+
+static void tlb_ask_all(struct tlb_question *q)
+{
+    tlb_ask_neighbours(q);
+    do
+        find_levels(q);
+    while (lab_ok(q->lab) && spread_out(q));
+    none_beyond(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         ask_level(q, i);
     q->row = (struct tlb_row){0};
@@ -407,11 +442,7 @@ static void tlb_run(struct lab *lab)
         return;
     }
     place(q);
-    q->levels = lab_finding(lab, "tlb", "levels");
-    for (size_t level = 0; level < TLBS_MOST; level++)
-        for (int i = 0; i < TLB_ANSWERS; i++)
-            q->finding[level][i] = lab_finding(lab, tlb_components[level],
-                                               tlb_answers[i].attribute);
+    open_findings(q);
     if (lab_ok(lab))
         tlb_ask_all(q);
 }
@@ -422,8 +453,10 @@ const struct study study_tlb = {
     .method = "One line of memory is loaded at very many addresses: only its "
               "translation differs, and which addresses push another's out "
               "tells how TLBs are built.",
-    .reads = reads,
+    .reads = FACTS(FACT_MEMORY),
     .answers = tlb_answers,
-    .kernels = kernels,
+    .kernels = TEXTS("visit readers=global.cg piece=2097152",
+                     "visit readers=global.cg piece=2097152 unit=2097152 "
+                     "scramble=14 jitter=4"),
     .run = tlb_run,
 };

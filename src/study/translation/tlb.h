@@ -63,8 +63,8 @@ enum {
  * the one that is asked: so many that it is they that these hold after each
  * lap. */
 struct tlb_row {
-    uint64_t apart, count;       /* B; 0: none */
-    uint64_t first;              /* of those that push out */
+    uint64_t apart, count; /* B; 0: none */
+    uint64_t first;        /* of those that push out */
 };
 
 struct tlb_question {
@@ -83,7 +83,9 @@ struct tlb_question {
     bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
     /* Members of a set that its index foretold are in no policy's order. */
     bool odd[TLBS_MOST];
-    bool more;    /* some loads cost more than all levels, and not one cost */
+    size_t
+        narrow; /* the first level of which several places may share a region */
+    bool more;  /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     /* What shows an answer that is found later; NULL: the last. */
@@ -124,11 +126,11 @@ struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
 void tlb_write_laps(const struct tlb_question *q, uint64_t laps,
                     const char *kept, uint64_t from, uint64_t places,
                     struct buf *steps);
-/* Adds a lap over so many places, some of which are timed, so many loads at
- * least, and some before it. */
+/* Adds a lap over so many places from one on, some of which are timed, so many
+ * loads at least, and some before it. */
 enum { TLB_TIMED_LEAST = 192 };
 void tlb_write_lap(const struct tlb_question *q, struct buf *steps,
-                   uint64_t places);
+                   uint64_t from, uint64_t places);
 /* The same, of which those side by side lie far apart in the order. */
 void tlb_write_row(struct buf *steps, uint64_t places);
 /* The window of pages that places leave that lie some GiB apart, or less; 0 if

@@ -1,6 +1,6 @@
 /*
- * What the study of TLBs answers, by level.  What was found cites the experiment
- * that showed it; what was not says the first reason that was met.
+ * What the study of TLBs answers, by level.  What was found cites the
+ * experiment that showed it; what was not says the first reason that was met.
  */
 #include "study/translation/tlb.h"
 

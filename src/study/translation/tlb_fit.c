@@ -319,6 +319,18 @@ static void ask_some(struct tlb_question *q, size_t level,
     }
 }
 
+/* What pushes out of nearer levels leaves it here, as it does those of the set:
+ * others it may push out of a set of their own. */
+static bool stays_alone(struct tlb_question *q, size_t level,
+                        const struct tlb_conflict *c, uint32_t number)
+{
+    struct tlb_conflict *const alone = lab_alloc(q->lab, 1, sizeof *alone);
+    *alone = *c;
+    alone->target = number;
+    alone->set.count = 0;
+    return c->nearer.count == 0 || tlb_fit(q, level, alone, &alone->set, 0);
+}
+
 /* Members are few, so each is asked again: spikes make others look like it, and
  * what one before has brought. */
 void tlb_ask_members(struct tlb_question *q, size_t level,
@@ -336,12 +348,16 @@ void tlb_ask_members(struct tlb_question *q, size_t level,
                                  timed},
                  member + at);
     for (size_t i = 0; i < count; i++)
-        if (member[i] && !is_listed(c, number[i]))
-            ask_some(q, level, c,
-                     &(struct asked){
-                         number + i, 1,
-                         warm_laps(q, level, 1, of + 1, timed, most), timed},
-                     member + i);
+        if (member[i] && !is_listed(c, number[i])) {
+            member[i] = stays_alone(q, level, c, number[i]);
+            if (member[i])
+                ask_some(
+                    q, level, c,
+                    &(struct asked){number + i, 1,
+                                    warm_laps(q, level, 1, of + 1, timed, most),
+                                    timed},
+                    member + i);
+        }
 }
 
 /* Loads that a place takes, nearly all of which are asked once. */
@@ -428,9 +444,10 @@ static double late_share(const struct column *c, uint64_t places, double middle)
 void tlb_find_middle(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    enum { SURELY = 8 };
+    /* beside a row that takes half of some sets fewer are sure to fit */
+    enum { SURELY = 8, BESIDE = 16 };
     const uint64_t fit = u64_max(
-        tlb->about / SURELY + 1,
+        tlb->about / (q->row.count > 0 ? BESIDE : SURELY) + 1,
         level > 0 && q->row.count == 0 ? 2 * q->t->tlb[level - 1].about : 0);
     struct column few, many;
     q->late = q->disturbed;

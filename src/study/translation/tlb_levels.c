@@ -42,11 +42,11 @@ struct sweep {
 };
 
 static bool lap(struct tlb_question *q, const struct tlb_places *p,
-                uint64_t places, struct sweep *s)
+                uint64_t from, uint64_t places, struct sweep *s)
 {
     struct buf steps = {0};
     if (p->order > 0)
-        tlb_write_lap(q, &steps, places);
+        tlb_write_lap(q, &steps, from, places);
     else
         tlb_write_row(&steps, places);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
@@ -67,11 +67,12 @@ static void sweep(struct tlb_question *q, const struct tlb_places *p,
     enum { MANY = 512 };
     s->in = *p;
     /* 0.01 undoes what roots lose of a whole number */
-    for (double n = 2; n < (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
+    for (double n = 2;
+         n < (double)most && lap(q, p, 0, (uint64_t)(n + 0.01), s);
          n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
         continue;
     if (lab_ok(q->lab))
-        lap(q, p, most, s);
+        lap(q, p, 0, most, s);
 }
 
 /* ---- what laps cost --------------------------------------------------- */
@@ -282,7 +283,7 @@ static size_t lasting_strays(struct tlb_question *q, const struct sweeps *s,
 {
     struct sweep *const again = lab_alloc(q->lab, 1, sizeof *again);
     const size_t count = strays_of(s, &of->cycles[which], 0, stray, most);
-    if (count == 0 || !lap(q, &of->in, of->places[which], again))
+    if (count == 0 || !lap(q, &of->in, 0, of->places[which], again))
         return count;
     return strays_of(s, &again->cycles[0], of->off, stray, most);
 }
@@ -347,25 +348,48 @@ static bool tell_all(struct tlb_question *q, struct sweeps *s)
 
 /* ---- the levels ------------------------------------------------------- */
 
-static bool half_miss(const struct column *c, double middle)
+static size_t slow_of(const struct column *c, double middle)
 {
     size_t slow = 0;
     for (size_t i = 0; i < c->count; i++)
         slow += c->at[i] > middle;
-    return 2 * slow > c->count;
+    return slow;
+}
+
+static bool half_miss(const struct column *c, double middle)
+{
+    return 2 * slow_of(c, middle) > c->count;
+}
+
+/* The same of so many places, of few several times others: of two dozen entries
+ * in six sets half of the first twelve missed. */
+static bool half_of_any_miss(struct tlb_question *q, uint64_t places,
+                             double middle, struct sweep *laps)
+{
+    enum { OTHERS = 3, FEW = 256 };
+    const uint64_t others = places < FEW ? OTHERS : 1,
+                   left = q->t->places.pieces -
+                          u64_min(places, q->t->places.pieces);
+    size_t slow = 0, loads = 0;
+    for (uint64_t i = 0;
+         i < others && lap(q, &q->t->places, i * left / OTHERS, places, laps);
+         i++) {
+        const struct column *const c = &laps->cycles[laps->count - 1];
+        slow += slow_of(c, middle);
+        loads += c->count;
+    }
+    return 2 * slow > loads;
 }
 
 /* Places between two numbers of which half miss, to a 32nd; adds the laps. */
 static uint64_t narrow(struct tlb_question *q, uint64_t fit, uint64_t more,
                        double middle, struct sweep *laps)
 {
-    while (lab_ok(q->lab) && more - fit > 1 + fit / 32 &&
-           lap(q, &q->t->places, (fit + more) / 2, laps)) {
-        if (half_miss(&laps->cycles[laps->count - 1], middle))
+    while (lab_ok(q->lab) && more - fit > 1 + fit / 32)
+        if (half_of_any_miss(q, (fit + more) / 2, middle, laps))
             more = (fit + more) / 2;
         else
             fit = (fit + more) / 2;
-    }
     return fit;
 }
 

@@ -129,21 +129,21 @@ void tlb_write_laps(const struct tlb_question *q, uint64_t laps,
 
 /* Of few places all are timed, often; of many some, evenly spread. */
 void tlb_write_lap(const struct tlb_question *q, struct buf *steps,
-                   uint64_t places)
+                   uint64_t from, uint64_t places)
 {
     const uint64_t warm = u64_within(2, WARM_LOADS / places, WARM_MOST);
-    tlb_write_laps(q, warm, "", 0, places, steps);
+    tlb_write_laps(q, warm, "", from, places, steps);
     if (places <= TIMED_MOST)
-        tlb_write_laps(q, 1 + TIMED_LEAST / places, "!", 0, places, steps);
+        tlb_write_laps(q, 1 + TIMED_LEAST / places, "!", from, places, steps);
     else
         for (uint64_t i = 0; i < PARTS; i++) {
-            const uint64_t from = places * i / PARTS,
-                           end = places * (i + 1) / PARTS;
+            const uint64_t at = from + places * i / PARTS,
+                           end = from + places * (i + 1) / PARTS;
             const uint64_t timed = TIMED_MOST / PARTS;
-            buf_printf(steps, ",!%" PRIu64 ":%" PRIu64 ":1", from, timed);
-            if (end - from > timed)
-                buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from + timed,
-                           end - from - timed);
+            buf_printf(steps, ",!%" PRIu64 ":%" PRIu64 ":1", at, timed);
+            if (end - at > timed)
+                buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", at + timed,
+                           end - at - timed);
         }
 }
 

@@ -48,7 +48,7 @@ static void take_conflict(const struct tlb_question *q, size_t level,
         s->first = u64_max(s->first, c->set.at[i] + 1);
     }
     while (tlb->sets == 1 && s->first + nearer_of_set(q, level) < wanted &&
-           s->lines < LINES_MOST)
+           s->lines < LINES_MOST && s->first < tlb_places_free(q))
         s->line[s->lines++] = (uint32_t)s->first++;
     s->row = u64_min(tlb_places_free(q) - s->first, 3 * tlb->about + 64);
 }

@@ -34,15 +34,17 @@ uint64_t tlb_places_free(const struct tlb_question *q)
 
 /* So many in a row push all others out of a nearer level: of one set as many as
  * it has ways, and side by side as many as there are of all sets, to which they
- * come alike; where that depends on chance twice as many, of which most miss in
- * each of some laps; and several times as many where it depends on sets. */
+ * come alike, and each set one more, so that all of them come past it in every
+ * lap, whatever else does; where that depends on chance twice as many, of which
+ * most miss in each of some laps; and several times as many where it depends on
+ * sets. */
 static uint64_t pushers_of(const struct tlb_facts *near, bool side_by_side)
 {
     enum { BY_CHANCE = 2, OF_SETS = 3 };
     const uint64_t all =
         near->of_sets > 0 ? near->of_sets : near->sets * near->ways;
     return near->sets == 1 || (side_by_side && all > 0)
-               ? (near->chance ? BY_CHANCE : 1) * all
+               ? (near->chance ? BY_CHANCE * all : all + near->sets)
                : OF_SETS * near->about;
 }
 

@@ -19,6 +19,20 @@
  */
 enum { HALVINGS = 5, LOOKS = 6, ROUNDS = 12, HALF = 1024, PUSHED = 480 };
 
+/* Units from one of those that push out to the next, more than so many: a
+ * prime, so that they come to all sets, whether an index takes bits or a
+ * remainder. */
+static uint64_t prime_above(uint64_t units)
+{
+    uint64_t divisor = 2;
+    while (divisor < units + 1)
+        if ((units + 1) % divisor == 0)
+            units++, divisor = 2;
+        else
+            divisor++;
+    return units + 1;
+}
+
 static void write_looks(uint64_t off, struct buf *steps)
 {
     const uint64_t whole = 1u << HALVINGS;
@@ -33,9 +47,8 @@ static void write_looks(uint64_t off, struct buf *steps)
             (first * whole + block - 1) / block * block + i * block;
         buf_printf(steps, ",%" PRIu64 ":1:0,!%" PRIu64 ":2:0", at, at + off);
     }
-    /* An odd number of units apart, so that they come to all sets. */
     buf_printf(steps, ",%" PRIu64 ":%d:%" PRIu64, HALF * whole, PUSHED,
-               whole + 1);
+               prime_above(whole));
 }
 
 /* Of shorter rounds each time, where others take turns, and at addresses where
@@ -199,7 +212,7 @@ static struct pairs lay_pairs(const struct tlb_question *q, size_t level,
     const uint64_t region =
         u64_max(piece, region_before(q, level)) / piece * whole;
     const uint64_t window = u64_max(q->window, piece) / piece * whole;
-    struct pairs p = {.off = off, .step = region + 1};
+    struct pairs p = {.off = off, .step = prime_above(region)};
     for (size_t i = 0; i < level; i++)
         p.others = u64_max(p.others, q->t->tlb[i].about * 3 / 2 + 4);
     p.first = (NEW * whole + window - 1) / window * window;
@@ -394,7 +407,7 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
     if (comes_before(q, level, distance))
         tlb_write_row(&steps, places);
     else
-        tlb_write_lap(q, &steps, places);
+        tlb_write_lap(q, &steps, 0, places);
     const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
     buf_free(&steps);
     for (size_t i = 0; i < c.count; i++)
@@ -410,6 +423,21 @@ static bool half_miss(struct tlb_question *q, size_t level, uint64_t distance,
     return 2 * misses(q, level, distance, places, &loads) > loads;
 }
 
+/*
+ * Of all N places of a window that lie two in a region n = N (1 - s) come to
+ * N/2 (1 - s^2) regions, of which half miss: up to 8/7 of the entries (see
+ * row_of_two).  A row of 1.45 n places takes fewer than there are entries, so
+ * that they are seen to share, while 1.45 (1 - s) < 7/8 (1 - s^2), s > 0.65: as
+ * long as half miss of less than 0.35 of all.  Of more each has a region of its
+ * own if half of them, twice as far apart, fit: else the whole window would.
+ */
+static bool have_their_own(struct tlb_question *q, size_t level)
+{
+    const struct tlb_places *const p = &q->t->places;
+    return q->window == 0 || 20 * q->t->tlb[level].about < 7 * p->pieces ||
+           !half_miss(q, level, 2 * p->apart, p->pieces / 2);
+}
+
 /* 1: places at that distance share entries; 0: they do not; -1: it is not
  * clear. */
 static int share_entries(struct tlb_question *q, size_t level,
@@ -419,7 +447,8 @@ static int share_entries(struct tlb_question *q, size_t level,
     if (leaves_window(q, distance, row_of_one(tlb)))
         return -1;
     if (half_miss(q, level, distance, row_of_one(tlb)))
-        return 0;
+        return distance < q->t->places.apart || have_their_own(q, level) ? 0
+                                                                         : -1;
     return leaves_window(q, distance, row_of_two(tlb)) ||
                    half_miss(q, level, distance, row_of_two(tlb))
                ? -1
@@ -632,6 +661,8 @@ static void find_row(struct tlb_question *q, size_t level, bool sure)
     const int found = widen_region(q, level, sure);
     if (!lab_ok(q->lab))
         return;
+    if (found == -1 || tlb->region > q->t->places.apart)
+        q->narrow = u64_min(q->narrow, level);
     if (found == -1) {
         tlb->region = 0;
         tlb_none(q, level, TLB_REGION, TLB_REACH, why_tlb_region_unclear);

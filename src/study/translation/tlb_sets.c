@@ -98,7 +98,7 @@ void tlb_report_index(struct tlb_question *q, size_t level,
 
 /* ---- set after set ---------------------------------------------------- */
 
-enum { EACH_MOST = 1 << 19, SETS_MOST = 64 };
+enum { EACH_MOST = 1 << 21, SETS_MOST = 64 };
 
 /* Notes which places of a pool are of a conflict's set; false if some are of
  * another's. */

@@ -2,6 +2,7 @@
  * On which SMs loads of many places push the target out of a level that the
  * first SM has it in: those share it.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "analysis/statistics/stats.h"
@@ -69,7 +70,8 @@ static void write_turn(const struct tlb_question *q, size_t level,
  * costs 10). */
 enum { TWICE = 2 };
 
-/* What the target cost after each one's turns, from a hit (0) to a miss (1). */
+/* What the target cost after each one's turns, from a hit (0) to a miss (1);
+ * some may miss the next TLB, too, which tells no more. */
 static void ask_some(struct tlb_question *q, size_t level,
                      const struct turns *t, double *share)
 {
@@ -87,9 +89,10 @@ static void ask_some(struct tlb_question *q, size_t level,
     for (size_t i = 0; i < t->count; i++) {
         share[i] = 0;
         for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
-            share[i] += c.count == all * t->laps
-                            ? tlb_share(q, level, c.at + at, t->laps, all)
-                            : 0.5;
+            share[i] +=
+                c.count == all * t->laps
+                    ? fmin(tlb_share(q, level, c.at + at, t->laps, all), 1)
+                    : 0.5;
         share[i] /= TWICE;
     }
     buf_free(&steps);
@@ -134,7 +137,8 @@ static void ask_between(struct tlb_question *q, size_t level,
 }
 
 /* Where it seems to share it, or may, three times as many laps decide; or one
- * more load, where of single loads hardly any is late. */
+ * more load, where of single loads hardly any is late and none of the target's
+ * set stays by chance. */
 static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
                          const struct ends *e)
 {
@@ -142,7 +146,7 @@ static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
     const size_t steps = TWICE * (3 + 2 * tlb_steps_of(c) + c->set.count);
     const unsigned laps = tlb_laps(q, level);
     const unsigned more =
-        laps == 1
+        laps == 1 && !q->t->tlb[level].chance
             ? 1
             : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, TWICE));
     const struct turns t = {&sm, 1, more, false};

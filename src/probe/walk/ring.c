@@ -1,4 +1,4 @@
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 
 #include <stdlib.h>
 

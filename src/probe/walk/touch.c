@@ -1,4 +1,4 @@
-#include "probe/run/touch.h"
+#include "probe/walk/touch.h"
 
 enum { RANGE_BYTES = 24, THREADS_MOST = 256 };
 
@@ -13,9 +13,8 @@ static void touch_kernel(struct prober *prober, unsigned threads,
                          struct buf *out)
 {
     struct kernel_text k;
-    kernel_begin(
-        &k, out, device_cc(prober_info(prober)),
-        &(struct kernel_head){.name = "touch", .parameters = "ranges"});
+    kernel_begin(&k, out, device_cc(prober_info(prober)), .name = "touch",
+                 .parameters = "ranges");
     ptx_with(&k,
              ".reg .b32 %block, %me, %word;\n"
              ".reg .b64 %range, %at, %step, %count, %next;\n"

@@ -3,8 +3,8 @@
  * visited.  Each element is a pointer to the next; the last points to the
  * first.
  */
-#ifndef SONDE_PROBE_RUN_RING_H
-#define SONDE_PROBE_RUN_RING_H
+#ifndef SONDE_PROBE_WALK_RING_H
+#define SONDE_PROBE_WALK_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

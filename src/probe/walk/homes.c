@@ -1,4 +1,4 @@
-#include "probe/run/homes.h"
+#include "probe/walk/homes.h"
 
 #include <string.h>
 

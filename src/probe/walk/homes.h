@@ -3,8 +3,8 @@
  * of them, of which some address bits have one parity within a page.  They are
  * numbered in order of address, without the lowest of these bits.
  */
-#ifndef SONDE_PROBE_RUN_HOMES_H
-#define SONDE_PROBE_RUN_HOMES_H
+#ifndef SONDE_PROBE_WALK_HOMES_H
+#define SONDE_PROBE_WALK_HOMES_H
 
 #include "probe/probe.h"
 #include "ptx/kernel.h"

@@ -6,8 +6,8 @@
  * process takes L2 between launches; and a kernel that loads one thing after
  * another would spend its turn on fetching all from memory.
  */
-#ifndef SONDE_PROBE_RUN_TOUCH_H
-#define SONDE_PROBE_RUN_TOUCH_H
+#ifndef SONDE_PROBE_WALK_TOUCH_H
+#define SONDE_PROBE_WALK_TOUCH_H
 
 #include "probe/run/pin.h"
 

@@ -1,4 +1,4 @@
-#include "probe/run/pointer_chase.h"
+#include "probe/walk/pointer_chase.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "probe/run/pin.h"
 #include "probe/run/shot.h"
-#include "probe/run/touch.h"
+#include "probe/walk/touch.h"
 
 const char *const pointer_chase_ops[] = {"default", "ca", "cg", "cs",
                                          "lu",      "cv", NULL};
@@ -561,12 +561,9 @@ static void write_head(struct kernel_text *k, struct buf *out,
         buf_printf(&variables, ".const .align 256 .b8 bank[%" PRIu64 "];\n",
                    constant_bytes(info));
     buf_text(&variables, "\n");
-    kernel_begin(k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = e->probe->name,
-                     .parameters = PIN_PARAMETERS,
-                     .variables = buf_string(&variables),
-                 });
+    kernel_begin(k, out, device_cc(info), .name = e->probe->name,
+                 .parameters = PIN_PARAMETERS,
+                 .variables = buf_string(&variables));
     buf_free(&variables);
 }
 
@@ -702,10 +699,7 @@ static void scatter_kernel(struct prober *prober, struct stage *s)
 {
     struct kernel_text k;
     kernel_begin(&k, &s->helper, device_cc(prober_info(prober)),
-                 &(struct kernel_head){
-                     .name = "scatter",
-                     .parameters = "links",
-                 });
+                 .name = "scatter", .parameters = "links");
     ptx_with(&k,
              ".reg .b32 %block, %me, %word;\n"
              ".reg .b64 %links, %element, %to;\n"
@@ -760,7 +754,7 @@ static void empty_ahead(struct prober *prober, struct stage *s)
                               has[PROPERTY_BLOCK_SHARED_OPTIN]};
     struct kernel_text k;
     kernel_begin(&k, &s->helper, device_cc(prober_info(prober)),
-                 &(struct kernel_head){.name = "empty", .parameters = ""});
+                 .name = "empty", .parameters = "");
     kernel_end(&k);
     s->ahead = (struct pin_ahead){
         .ptx = &s->helper,

@@ -6,12 +6,12 @@
  * that works, all threads sweep memory where that is asked for; then thread 0
  * chases alone.
  */
-#ifndef SONDE_PROBE_RUN_POINTER_CHASE_H
-#define SONDE_PROBE_RUN_POINTER_CHASE_H
+#ifndef SONDE_PROBE_WALK_POINTER_CHASE_H
+#define SONDE_PROBE_WALK_POINTER_CHASE_H
 
 #include "probe/probe.h"
 #include "probe/run/pin.h"
-#include "probe/run/ring.h"
+#include "probe/walk/ring.h"
 #include "ptx/kernel.h"
 #include "ptx/space.h"
 

@@ -1,0 +1,401 @@
+/*
+ * How many slices L2 has, by who waits for whom, and the address bits that
+ * choose among them.
+ *
+ * Some SMs send atomics to one line without a pause.  Atomics on lines of its
+ * slice wait for them, those on others do not.  Of lines that are in no slice
+ * yet one is made the hot one, until each is in one.  Nothing is assumed of
+ * what deals lines to slices, and each line is asked in each turn: one that
+ * waits for two slices denies all of it.
+ *
+ * Of an L2 in two parts an SM reaches what is at home in the other one through
+ * a slice beside it, where lines of this part wait as well (H200, 2026-11).  So
+ * each part is asked by its own SMs, of the lines that are nearer to these.
+ *
+ * Address bits whose XOR is one for all lines of each slice are among those
+ * that choose it.  Where memory is in pages of which nobody knows the place,
+ * that is so of the lines of one page alone.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+#include "analysis/structure/index_function.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "probe/walk/homes.h"
+#include "study/lab.h"
+
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_SIDES, FACT_NONE};
+static const struct answer answers[] = {
+    {ONE("l2"), "slices", ""},
+    {ONE("l2"), "slice_bits", ""},
+    {0},
+};
+static const char *const kernels[] = {
+    "hammer",
+    NULL,
+};
+
+enum {
+    LINES_MOST = 2048,
+    SLICES_MOST = 256,
+    PARTS = 2,
+    LAPS = 3,
+    LAPS_ALONE = 6,
+    /* Lines for each slice, so that one of equal slices has none but once in
+     * 1000 (e^-7). */
+    LINES_EACH = 7,
+    /* Atomics under way, of all SMs that hammer: more than come back while one
+     * is on its way (some 1000 cycles), at one in a cycle. */
+    UNDER_WAY = 2048,
+    FLIGHT_MOST = 8,
+    WARPS = 32,
+    /* Differences that tell nothing new, of which half would if one more XOR
+     * were not even. */
+    SURE = 32,
+    /* No line is shorter, B; and few are longer than those: what is asked is
+     * to have room. */
+    UNIT = 32,
+    LINE = 128,
+    ROOM = 8,
+    /* Hot lines whose own atomics do not wait, before none is tried again. */
+    ALONE_MOST = 3,
+    UNSORTED = -1
+};
+/* Bytes that are looked at: as many as a third of a GPU's memory allows. */
+#define SPAN_MOST ((uint64_t)1 << 30)
+
+/* Lines `step` apart, modulo `bytes`, and the slice of each. */
+struct field {
+    uint64_t bytes, step;
+    size_t lines;
+    double *alone[PARTS]; /* what an atomic costs, by SMs of each part */
+    int *slice;
+    size_t slices;
+    size_t twice, unclear; /* lines that waited for two; for none quite */
+    double waits;          /* the least that a hot line's own atomics waited */
+    double strays;         /* the most that an atomic differs by, alone */
+    const char *first, *last; /* experiments */
+};
+
+struct slices {
+    struct lab *lab;
+    size_t parts;
+    const char *timers[PARTS], *hammers[PARTS]; /* SMs of each */
+    unsigned warps, flight;
+};
+
+/* ---- what is asked ------------------------------------------------------ */
+
+/* The least that each line cost; as numbers of lines. */
+static double *ask_lines(const struct slices *s, struct field *f, size_t part,
+                         const char *hammered)
+{
+    struct lab *const lab = s->lab;
+    const struct samples *const samples = lab_probe(
+        lab,
+        "hammer bytes=%" PRIu64 " step=%" PRIu64 " lines=%zu timers=%s "
+        "warps=%u flight=%u laps=%d%s",
+        f->bytes, f->step, f->lines, s->timers[part], s->warps, s->flight,
+        hammered[0] != '\0' ? LAPS : LAPS_ALONE, hammered);
+    const struct column line = lab_column_of(lab, samples, "line");
+    const struct column cycles = lab_column_of(lab, samples, "cycles");
+    const struct column atomics = lab_column_of(lab, samples, "atomics");
+    double *const least = lab_alloc(lab, f->lines, sizeof *least);
+    for (size_t i = 0; i < f->lines; i++)
+        least[i] = INFINITY;
+    for (size_t row = 0; row < line.count; row++)
+        if (atomics.at[row] == 0)
+            least[(size_t)line.at[row]] =
+                fmin(least[(size_t)line.at[row]], cycles.at[row]);
+    f->last = line.experiment;
+    return least;
+}
+
+/* Of 50 lines one may be disturbed each time, or be pushed out of L2 by others
+ * now and then. */
+enum { DISTURBED = 50 };
+
+/* Twice, to know by how much the same line differs. */
+static void ask_alone(const struct slices *s, struct field *f, size_t part)
+{
+    f->alone[part] = ask_lines(s, f, part, "");
+    const double *const again = ask_lines(s, f, part, "");
+    double *const strays = lab_alloc(s->lab, f->lines, sizeof *strays);
+    for (size_t i = 0; lab_ok(s->lab) && i < f->lines; i++)
+        strays[i] = fabs(again[i] - f->alone[part][i]);
+    f->strays =
+        fmax(f->strays, stats_quantile(strays, f->lines, 1 - 1.0 / DISTURBED));
+    f->first = f->last;
+}
+
+/* The part that a line is nearer to. */
+static size_t home_of(const struct slices *s, const struct field *f, size_t i)
+{
+    return s->parts == PARTS && f->alone[1][i] < f->alone[0][i];
+}
+
+/* ---- slices ------------------------------------------------------------- */
+
+/* The slice of lines that wait together: that of most of them, or another. */
+static int slice_of(const struct field *f, const bool *waits)
+{
+    size_t votes[SLICES_MOST + 1] = {0};
+    int slice = (int)f->slices;
+    for (size_t i = 0; i < f->lines; i++)
+        if (waits[i])
+            votes[f->slice[i] == UNSORTED ? f->slices : (size_t)f->slice[i]]++;
+    for (size_t i = 0; i < f->slices; i++)
+        if (votes[i] > votes[slice])
+            slice = (int)i;
+    return slice;
+}
+
+/* The lines of its part that wait for the hot one: an eighth of what its own
+ * atomics do, and twice as long as atomics stray.  False if even these wait
+ * hardly any longer. */
+static bool sort_by(const struct slices *s, struct field *f, size_t hot)
+{
+    const size_t part = home_of(s, f, hot);
+    const double *const cycles = ask_lines(
+        s, f, part,
+        lab_text(s->lab, " hammers=%s hot=%zu", s->hammers[part], hot));
+    const double own = cycles[hot] - f->alone[part][hot];
+    const double cut = fmax(own / 8, 2 * f->strays);
+    bool *const waits = lab_alloc(s->lab, f->lines, sizeof *waits);
+    if (!lab_ok(s->lab) || own < 2 * cut)
+        return false;
+    f->waits = f->slices == 0 ? own : fmin(f->waits, own);
+    for (size_t i = 0; i < f->lines; i++) {
+        const double more = cycles[i] - f->alone[part][i];
+        waits[i] = home_of(s, f, i) == part && more >= cut;
+        f->unclear += home_of(s, f, i) == part && more >= cut / 2 && more < cut;
+    }
+    const int slice = slice_of(f, waits);
+    for (size_t i = 0; i < f->lines; i++) {
+        f->twice += waits[i] && f->slice[i] != UNSORTED && f->slice[i] != slice;
+        if (waits[i] && f->slice[i] == UNSORTED)
+            f->slice[i] = slice;
+    }
+    f->slices += (size_t)slice == f->slices;
+    return true;
+}
+
+/* Sorts all lines; NULL, or why that came to no end. */
+static const char *sort_lines(const struct slices *s, struct field *f)
+{
+    f->slice = lab_alloc(s->lab, f->lines, sizeof *f->slice);
+    for (size_t i = 0; i < f->lines; i++)
+        f->slice[i] = UNSORTED;
+    for (size_t part = 0; part < s->parts; part++)
+        ask_alone(s, f, part);
+    for (size_t i = 0; lab_ok(s->lab) && i < f->lines; i++) {
+        if (f->slice[i] != UNSORTED)
+            continue;
+        if (f->slices == SLICES_MOST)
+            return why_slices_many;
+        f->unclear += !sort_by(s, f, i);
+        if (f->slices == 0 && f->unclear == ALONE_MOST)
+            return why_atomics_alone;
+    }
+    if (DISTURBED * (f->twice + f->unclear) > f->lines)
+        return why_slices_mixed;
+    return f->slices <= s->parts ? why_slices_one : NULL;
+}
+
+/* ---- bits --------------------------------------------------------------- */
+
+static uint64_t address_of(const struct field *f, size_t i)
+{
+    return i * f->step & (f->bytes - 1);
+}
+
+/* The masks of lines that are constant within each slice; 0: not known, or
+ * there are none. */
+static size_t find_masks(const struct field *f, struct index_function *masks)
+{
+    uint64_t first[SLICES_MOST];
+    bool seen[SLICES_MOST] = {false};
+    index_function_begin(masks, 0);
+    for (size_t i = 0; i < f->lines; i++) {
+        const uint64_t line = address_of(f, i) / UNIT;
+        const int slice = f->slice[i];
+        if (slice == UNSORTED)
+            continue;
+        if (seen[slice])
+            index_function_add(masks, line ^ first[slice], true);
+        else
+            first[slice] = line;
+        seen[slice] = true;
+    }
+    index_function_solve(masks, f->bytes / UNIT - 1);
+    return masks->since >= SURE && f->slices % ((size_t)1 << masks->masks) == 0
+               ? masks->masks
+               : 0;
+}
+
+static struct value value_of_masks(const struct index_function *masks)
+{
+    struct value list = value_list();
+    for (size_t i = 0; i < masks->masks; i++) {
+        struct value bits = value_list();
+        for (unsigned b = 0; b < 64; b++)
+            if ((masks->mask[i] * UNIT >> b & 1) != 0)
+                value_push(&bits, value_number(b));
+        value_push(&list, bits);
+    }
+    return list;
+}
+
+static bool report_bits(const struct slices *s, const struct field *f)
+{
+    struct index_function masks;
+    const size_t count = find_masks(f, &masks);
+    if (count > 0) {
+        struct finding *const found = lab_finding(s->lab, "l2", "slice_bits");
+        finding_cite(found, f->last);
+        finding_value(found, STATUS_MEASURED, value_of_masks(&masks));
+        finding_protocol(found, "bits_below",
+                         value_number(__builtin_ctzll(f->bytes)));
+        finding_protocol(found, "lines", value_number((double)f->lines));
+    }
+    index_function_end(&masks);
+    return count > 0;
+}
+
+/* ---- the study ---------------------------------------------------------- */
+
+static size_t fewest_of(const struct slices *s, const struct field *f)
+{
+    size_t *const lines = lab_alloc(s->lab, f->slices, sizeof *lines);
+    size_t fewest = f->lines;
+    for (size_t i = 0; i < f->lines; i++)
+        if (f->slice[i] != UNSORTED)
+            lines[f->slice[i]]++;
+    for (size_t i = 0; i < f->slices; i++)
+        fewest = u64_min(fewest, lines[i]);
+    return fewest;
+}
+
+static void report_slices(const struct slices *s, const struct field *f)
+{
+    struct finding *const found = lab_finding(s->lab, "l2", "slices");
+    finding_cite(found, f->first);
+    finding_cite(found, f->last);
+    finding_measured(found, (double)f->slices);
+    finding_protocol(found, "lines", value_number((double)f->lines));
+    finding_protocol(found, "fewest_lines",
+                     value_number((double)fewest_of(s, f)));
+    finding_protocol(found, "waits", value_number(f->waits));
+    finding_protocol(found, "strays", value_number(f->strays));
+    if (f->lines < LINES_EACH * f->slices) {
+        finding_value(found, STATUS_AT_LEAST, value_number((double)f->slices));
+        finding_because(found, why_slices_crowded, f->lines, f->slices);
+    }
+}
+
+/* An odd number of lines, about the golden part of all: however few of them are
+ * far apart. */
+static struct field field_of(uint64_t bytes, size_t lines)
+{
+    const uint64_t all = bytes / UNIT;
+    return (struct field){.bytes = bytes,
+                          .step = ((uint64_t)(0.6180339887 * (double)all) | 1) *
+                                  UNIT,
+                          .lines = u64_min(lines, all / 2)};
+}
+
+static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
+{
+    struct field all = field_of(bytes, lines);
+    const char *why = sort_lines(s, &all);
+    if (!lab_ok(s->lab))
+        return;
+    if (why != NULL) {
+        lab_leave_open(s->lab, why);
+        lab_cite_none(s->lab, "*", all.last);
+        return;
+    }
+    report_slices(s, &all);
+    /* An odd number of equal ones is no multiple of what one XOR tells apart.
+     */
+    if (all.slices % 2 == 1) {
+        lab_absent(s->lab, "l2", "slice_bits");
+        return;
+    }
+    if (report_bits(s, &all))
+        return;
+    struct field page = field_of(HOMES_PAGE, lines);
+    why = sort_lines(s, &page);
+    if (!lab_ok(s->lab) || (why == NULL && report_bits(s, &page)))
+        return;
+    lab_refuse(s->lab, "*.slice_bits", why != NULL ? why : why_slices_no_bits);
+    lab_cite_none(s->lab, "*.slice_bits", page.last);
+}
+
+/* Of these SMs every second one times, and the others hammer; false if there
+ * are no two. */
+static bool deal_sms(struct slices *s, size_t part, const bool *in, size_t sms)
+{
+    bool *const half[] = {lab_alloc(s->lab, sms, 1), lab_alloc(s->lab, sms, 1)};
+    size_t count = 0;
+    for (size_t sm = 0; sm < sms; sm++)
+        if (in[sm])
+            half[count++ % 2][sm] = true;
+    s->timers[part] = arena_adopt(&s->lab->memory, text_ranges(half[0], sms));
+    s->hammers[part] = arena_adopt(&s->lab->memory, text_ranges(half[1], sms));
+    s->flight = (unsigned)u64_within(
+        1, UNDER_WAY / (u64_max(count / 2, 1) * s->warps), FLIGHT_MOST);
+    return count > 1;
+}
+
+static bool deal_parts(struct slices *s)
+{
+    const struct fact_sides *const sides = fact_sides(s->lab);
+    const size_t sms = lab_sms(s->lab);
+    bool *const in = lab_alloc(s->lab, sms, sizeof *in);
+    for (size_t part = 0; part < s->parts; part++) {
+        for (size_t sm = 0; sm < sms; sm++)
+            in[sm] = s->parts == 1;
+        if (s->parts == PARTS && !text_to_set(sides->sms[part], in, sms))
+            return false;
+        if (!deal_sms(s, part, in, sms))
+            return false;
+    }
+    return true;
+}
+
+static void slices_run(struct lab *lab)
+{
+    const struct fact_bracket *const bracket = fact_bracket(lab, LEVEL_L2);
+    struct slices s = {.lab = lab,
+                       .parts = fact_sides(lab)->parts,
+                       .warps = lab_warps(lab, WARPS)};
+    const uint64_t memory =
+        device_told(lab->info, PROPERTY_MEMORY_BYTES, SPAN_MOST);
+    uint64_t bytes = HOMES_PAGE;
+    while (bytes < SPAN_MOST && bytes < memory / 3)
+        bytes *= 2;
+    if (!bracket->present)
+        lab_leave_open(lab, bracket->why);
+    else if (s.parts == 0)
+        lab_leave_open(lab, lab_why_unknown(lab, "l2", "parts"));
+    else if (!deal_parts(&s))
+        lab_leave_open(lab, why_one_sm);
+    else
+        ask_slices(&s, bytes, u64_min(LINES_MOST, bracket->fits / LINE / ROOM));
+}
+
+const struct study study_slices = {
+    .name = "slices",
+    .question = "How many slices has L2, and which address bits choose them?",
+    .method = "Some SMs send atomics to one line without a pause; atomics on "
+              "lines of its slice wait for them.  Ever another line is the hot "
+              "one, until each line is in a slice.  XORs of address bits that "
+              "are one for all lines of each slice choose among slices.",
+    .reads = reads,
+    .answers = answers,
+    .kernels = kernels,
+    .run = slices_run,
+};
