@@ -8,30 +8,32 @@
  *     {
  *         const struct sonde_options options = {.device = "cuda:0"};
  *         const char *const studies[] = {"latency"};
+ *         struct sonde_finding f;
  *         struct sonde_error err;
  *         struct sonde *s;
- *         double cycles;
  *         int code = sonde_open(&s, &options, &err);
  *         if (code == 0)
  *             code = sonde_run(s, studies, 1, &err);
  *         if (code < 0)
  *             fprintf(stderr, "%s\n", err.text);
- *         if (sonde_number(s, "l2.latency", &cycles))
- *             printf("a load that L2 answers takes %.1f cycles\n", cycles);
+ *         if (sonde_find(s, "l2.latency", &f))
+ *             printf("%s: %s, %s, %.1f to %.1f %s\n", f.id, f.text, f.status,
+ *                    f.low, f.high, f.unit);
  *         sonde_close(s, NULL);
  *         return sonde_exit_status(code);
  *     }
  *
- * The library opens the NVIDIA driver at run time (libcuda.so.1); it links
- * with nothing of CUDA's and runs without a GPU on simulated ones.  It prints
- * nothing.  Functions return 0 or a negative code, whose exit status by the
- * tool's convention is sonde_exit_status(code).  Whatever may be NULL is: a
- * session that could not be opened, of which there is nothing to be known;
- * options, a wish or a style of which nothing is wanted; an error that nobody
- * reads.  NULL for anything else is a usage error.  A session is used by one
- * thread at a time.  Strings that are handed out live as long as the session
- * unless said otherwise; what is said to be freed by the caller is freed with
- * free().
+ * More programs are in examples/; `pkg-config --cflags --libs sonde` says how
+ * to build them.  The library opens the NVIDIA driver at run time
+ * (libcuda.so.1); it links with nothing of CUDA's and runs without a GPU on
+ * simulated ones.  It prints nothing.  Functions return 0 or a negative code,
+ * whose exit status by the tool's convention is sonde_exit_status(code).
+ * Whatever may be NULL is: a session that could not be opened, of which there
+ * is nothing to be known; options, a wish or a style of which nothing is
+ * wanted; an error that nobody reads.  NULL for anything else is a usage error.
+ * A session is used by one thread at a time, several by as many at once.
+ * Strings that are handed out live as long as the session unless said
+ * otherwise; what is said to be freed by the caller is freed with free().
  */
 #ifndef SONDE_H
 #define SONDE_H
@@ -42,6 +44,10 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+/* All else of the library is hidden from those who link with it. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
 #endif
 
 struct sonde;
@@ -56,6 +62,8 @@ struct sonde_error {
  * device or profile, 4 the device failed. */
 int sonde_exit_status(int code);
 const char *sonde_version(void);
+/* The commit that it was built of; "" where that was not known. */
+const char *sonde_commit(void);
 
 struct sonde_progress {
     const char *study;      /* the one that runs now */
@@ -78,8 +86,9 @@ struct sonde_options {
     bool no_cache;      /* do not keep compiled kernels on disk */
     const char *const *command; /* the words to put into reports; may be NULL */
     size_t command_count;
-    /* Called before each experiment; may be NULL. */
-    void (*progress)(void *context, const struct sonde_progress *progress);
+    /* Called before each experiment; may be NULL.  Other than 0 stops the
+     * session, as sonde_stop() does. */
+    int (*progress)(void *context, const struct sonde_progress *progress);
     void *context;
 };
 
@@ -92,10 +101,15 @@ int sonde_open(struct sonde **session, const struct sonde_options *options,
 /* Writes out the recording, if any, and frees everything.  The error says why
  * a recording could not be written. */
 int sonde_close(struct sonde *session, struct sonde_error *err);
-/* Stops the sessions that are open now, not those that are opened later:
- * measuring ends soon, and what is there is reported.  Safe in a signal
- * handler. */
-void sonde_stop(void);
+/* Stops a session: measuring ends soon, and what is there is reported.  The
+ * stop is the session's alone and ends with it; NULL is for all that are open
+ * now, one that is just being opened among them.  Safe in a signal handler and
+ * from any thread. */
+void sonde_stop(struct sonde *session);
+/* Opens a report in JSON as a session that knows its findings and measures
+ * nothing. */
+int sonde_read(struct sonde **session, const char *path,
+               struct sonde_error *err);
 
 /* What is open: "cuda:0" and "NVIDIA H200", and whether it is simulated. */
 const char *sonde_device_spec(const struct sonde *session);
@@ -120,7 +134,7 @@ struct sonde_isa {
      * ("integer"); none: the whole table. */
     const char *const *patterns;
     size_t pattern_count;
-    unsigned levels; /* 0: -O0 and -O3 */
+    unsigned levels;   /* 0: -O0 and -O3 */
     bool latency_only; /* no throughput */
     /* Also the whole table of throughput by chains and warps. */
     bool parallelism;
@@ -171,14 +185,49 @@ bool sonde_interval(const struct sonde *session, const char *id, double *low,
 /* "measured", "in_doubt", "reported", "derived", "at_least", "at_most" or
  * "not_measured"; NULL if there is no such finding. */
 const char *sonde_status(const struct sonde *session, const char *id);
-/* Why it is a bound, in doubt or was not measured; NULL if there is nothing to say. */
+/* Why it is a bound, in doubt or was not measured; NULL if there is nothing to
+ * say. */
 const char *sonde_because(const struct sonde *session, const char *id);
 
+/* One finding.  What it points to lives until the session measures again or is
+ * closed. */
+struct sonde_finding {
+    const char *id;      /* "l1.size" */
+    const char *unit;    /* "B"; "" where it has none */
+    const char *status;  /* as sonde_status() */
+    const char *because; /* as sonde_because() */
+    const char *text;    /* the value in words: "16 KiB", "yes", "texture,
+                            local"; "" if there is none */
+    double number;       /* 1 and 0 for yes and no; NAN if it is no number */
+    const double *list;  /* NAN for items that were not measured; NULL if it is
+                            no list of numbers */
+    size_t count;        /* items of the list */
+    const char *axis_name, *axis_unit; /* what the items are of; "" if none */
+    const double *axis; /* as many; NULL if they are of no numbers */
+    double low, high;   /* where the value is; NAN where not known */
+    double confidence;  /* 0 to 1, of that; NAN where not stated */
+    const char *study;  /* which measured it */
+    const char *method; /* how; NULL where not said */
+};
+
+/* True and the finding, if there is one of this id. */
+bool sonde_find(struct sonde *session, const char *id,
+                struct sonde_finding *finding);
+/* Calls `each` for the findings in the order of the report until it returns
+ * something else than 0; how many these were. */
+size_t sonde_each(struct sonde *session,
+                  int (*each)(void *context,
+                              const struct sonde_finding *finding),
+                  void *context);
+
 struct sonde_style {
-    bool color;   /* text: a terminal reads it */
-    bool verbose; /* text: methods, protocols and evidence too */
+    bool color; /* text: a terminal reads it */
+    /* text: 0 one screen, 1 all findings, 2 methods, protocols and evidence
+     * too */
+    unsigned verbose;
     bool tree;    /* text: the memory hierarchy first; else a flat list */
     bool ascii;   /* text: nothing but ASCII */
+    size_t width; /* text: columns of the page; 0: 80, and more with verbose */
 };
 
 /* The results so far as "text", "json", "table" (of what instructions cost) or
@@ -219,8 +268,9 @@ enum sonde_list {
 int sonde_list(enum sonde_list what,
                void (*row)(void *context, const struct sonde_entry *entry),
                void *context, struct sonde_error *err);
-/* A study or probe in words: question, method, needs, findings; or parameters
- * with their ranges.  The caller frees. */
+/* In words: a study (question, method, needs, findings), a probe (parameters
+ * with their ranges), a finding (which studies find it, and how), an instruction
+ * of the table, a simulated GPU (whose numbers it has).  The caller frees. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err);
 
 /* For whoever takes words and paths from a user: the name of `names`
@@ -231,6 +281,9 @@ const char *sonde_nearest(const char *word, const char *const *names);
 int sonde_writable(const char *path, struct sonde_error *err);
 int sonde_write(const char *path, const char *text, struct sonde_error *err);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

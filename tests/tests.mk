@@ -26,9 +26,9 @@ $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 
 # The commands of the tool that check-quick tries; each takes a second at most.
-QUICK_CASES = commands explain help json list man names-in-docs options probe report
+QUICK_CASES = commands completion explain help json list man names-in-docs options probe report usage
 
-TESTED := $(B)/check $(B)/sonde $(B)/example $(FAKE)
+TESTED := $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE)
 check: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B)
 check-quick: $(TESTED)
@@ -113,14 +113,6 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/gpu_made.o $(B)/libsonde.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .SECONDARY: $(BENCH_SRC:%.c=$(B)/%.o)
-
-install: $(B)/sonde $(B)/libsonde.a
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
-	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
-	install $(B)/sonde $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(B)/libsonde.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 include/sonde.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 docs/sonde.1 $(DESTDIR)$(PREFIX)/share/man/man1
 
 -include $(B)/tests/main.d $(TEST_BASE:.o=.d) $(B)/tests/gpu/main.d \
     $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d) $(TOOL_SRC:%.c=$(B)/%.d)

@@ -16,8 +16,8 @@ int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
 {
     static const char *const studies[] = {"isa"};
     static const struct sonde_isa everything;
-    if (s == NULL)
-        return session_lacks(__func__, "the session", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     if (wish == NULL)
         wish = &everything;
     if (!session_words(wish->patterns, wish->pattern_count))
@@ -53,8 +53,10 @@ int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
 {
     static const char *const studies[] = {"bench"};
     struct error why = {0};
-    if (s == NULL || wish == NULL || wish->snippet == NULL)
-        return session_lacks(__func__, "the session or the snippet", err);
+    if (wish == NULL || wish->snippet == NULL)
+        return session_lacks(__func__, "the snippet", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     struct bench_wish bench = {
         .snippet = wish->snippet,
         .setup = wish->setup != NULL ? wish->setup : "",
@@ -77,9 +79,10 @@ int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,
 {
     struct error why = {0};
     struct buf out = {0};
-    if (s == NULL || name == NULL || text == NULL)
-        return session_lacks(__func__, "the session, the name or the text",
-                             err);
+    if (name == NULL || text == NULL)
+        return session_lacks(__func__, "the name or the text", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     const int code = explain_instruction(
         &s->lab, name, levels != 0 ? levels : LEVELS_USUAL, &out, &why);
     if (code == 0)

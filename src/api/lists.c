@@ -40,22 +40,28 @@ static int list_devices(list_row *row, void *context, struct error *err)
     return code;
 }
 
+static int list_profile(const char *name, list_row *row, void *context,
+                        struct error *err)
+{
+    struct profile *profile;
+    const int code = profile_open(name, NULL, &profile, err);
+    if (code != 0)
+        return code;
+    char *const text =
+        xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
+                  profile->cc_major, profile->cc_minor);
+    row(context, &(struct sonde_entry){name, text});
+    free(text);
+    profile_free(profile);
+    return 0;
+}
+
 static int list_profiles(list_row *row, void *context, struct error *err)
 {
     int code = 0;
-    for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++) {
-        struct profile *profile;
-        code = profile_open(shipped_profiles[i].name, NULL, &profile, err);
-        if (code != 0)
-            break;
-        char *const text =
-            xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
-                      profile->cc_major, profile->cc_minor);
-        row(context, &(struct sonde_entry){shipped_profiles[i].name, text});
-        free(text);
-        profile_free(profile);
-    }
-    return code;
+    for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++)
+        code = list_profile(shipped_profiles[i].name, row, context, err);
+    return code == 0 ? list_profile(QUICK_PROFILE, row, context, err) : code;
 }
 
 int sonde_list(enum sonde_list what, list_row *row, void *context,
@@ -172,6 +178,74 @@ static void explain_probe(const struct probe *probe, struct buf *out)
     buf_text(out, "\n");
 }
 
+/* What a simulated GPU is said to be, and where its numbers come from. */
+static void explain_profile(const struct profile *p, const char *name,
+                            struct buf *out)
+{
+    buf_printf(out, "simulated GPU sim:%s\n\n", name);
+    explain_text(out, "", p->name);
+    buf_printf(out, "  %s, compute capability %d.%d, %" PRIu64 " SMs\n", p->architecture,
+               p->cc_major, p->cc_minor, p->sms);
+    explain_text(out, "numbers:",
+                 p->source[0] != '\0' ? p->source : "not said where from");
+}
+
+/* "sim:NAME" or the name alone; false if there is no such profile. */
+static bool explain_gpu(const char *name, struct buf *out)
+{
+    static const char scheme[] = "sim:";
+    struct profile *profile;
+    struct error ignored;
+    if (strncmp(name, scheme, sizeof scheme - 1) == 0)
+        name += sizeof scheme - 1;
+    if (profile_open(name, NULL, &profile, &ignored) != 0)
+        return false;
+    explain_profile(profile, name, out);
+    profile_free(profile);
+    return true;
+}
+
+static bool explain_instruction_row(const char *name, struct buf *out)
+{
+    const struct instruction *i = instruction_table;
+    while (i->name != NULL && strcmp(i->name, name) != 0)
+        i++;
+    if (i->name == NULL)
+        return false;
+    buf_printf(out, "instruction %s (%s)\n\n", i->name,
+               category_names[i->category]);
+    if (i->snippet != NULL)
+        explain_text(out, "copies of", i->snippet);
+    if (i->machine != NULL)
+        explain_text(out, "becomes", i->machine);
+    if (i->cc > 0)
+        buf_printf(out, "  from compute capability %u.%u on\n", i->cc / 10,
+                   i->cc % 10);
+    buf_printf(out, "  finds:\n    isa.%s.latency.O3\n    isa.%s.throughput\n",
+               i->name, i->name);
+    return true;
+}
+
+/* Those that give or estimate the finding of this id. */
+static bool explain_finding(const char *name, struct buf *out)
+{
+    char id[STUDY_ID];
+    const size_t before = out->length;
+    for (size_t s = 0; study_table[s] != NULL; s++) {
+        const struct study *const study = study_table[s];
+        bool gives = study_does_propose(study, name);
+        for (size_t i = 0; !gives && study_gives(study, i, id); i++)
+            gives = text_glob(id, name);
+        if (!gives)
+            continue;
+        buf_printf(out, "%sfinding %s, of study %s\n\n",
+                   out->length > before ? "\n" : "", name, study->name);
+        explain_text(out, "", study->question);
+        explain_text(out, "", study->method);
+    }
+    return out->length > before;
+}
+
 static int unknown_name(const char *name, struct error *err)
 {
     const char *names[64] = {0};
@@ -181,12 +255,13 @@ static int unknown_name(const char *name, struct error *err)
     for (size_t i = 0; probe_table[i] != NULL; i++)
         names[count++] = probe_table[i]->name;
     return error_set(err, ERR_USAGE,
-                     "there is no study or probe '%s'%s (`sonde list` shows "
-                     "them)",
+                     "there is no study, probe, finding, instruction or "
+                     "simulated GPU '%s'%s (`sonde list` shows them)",
                      name, text_guess(name, names).text);
 }
 
-/* A name may be a study and a probe at once (clock): then both are told. */
+/* A name may be a study and a probe at once (clock): then both are told.  What
+ * is neither is a finding, an instruction or a simulated GPU. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err)
 {
     struct error why = {0};
@@ -194,9 +269,10 @@ int sonde_explain(const char *name, char **text, struct sonde_error *err)
         return session_lacks(__func__, "the name or the text", err);
     const struct study *const study = study_find(name);
     const struct probe *const probe = probe_find(name);
-    if (study == NULL && probe == NULL)
-        return session_hand_out(unknown_name(name, &why), &why, err);
     struct buf out = {0};
+    if (study == NULL && probe == NULL && !explain_finding(name, &out) &&
+        !explain_instruction_row(name, &out) && !explain_gpu(name, &out))
+        return session_hand_out(unknown_name(name, &why), &why, err);
     if (study != NULL)
         explain_study(study, &out);
     if (study != NULL && probe != NULL)

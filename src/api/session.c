@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -63,6 +65,11 @@ const char *sonde_version(void)
     return SONDE_VERSION;
 }
 
+const char *sonde_commit(void)
+{
+    return SONDE_COMMIT;
+}
+
 static void (*user_sink)(enum sonde_log_level level, const char *text);
 
 static void pass_on(enum log_level level, const char *text)
@@ -76,9 +83,12 @@ void sonde_log(void (*sink)(enum sonde_log_level level, const char *text))
     log_to(sink != NULL ? pass_on : NULL);
 }
 
-void sonde_stop(void)
+void sonde_stop(struct sonde *s)
 {
-    stop_request();
+    if (s != NULL)
+        stop_one(s->ticket);
+    else
+        stop_request();
 }
 
 /* ---- opening and closing ---------------------------------------------- */
@@ -89,7 +99,8 @@ static void tell_progress(struct sonde *s)
         return;
     s->progress.experiments = prober_experiments(s->prober);
     s->progress.seconds = now_seconds() - s->started;
-    s->watch(s->context, &s->progress);
+    if (s->watch(s->context, &s->progress) != 0)
+        stop_one(s->ticket);
 }
 
 static void watch_experiment(void *context, const char *experiment)
@@ -120,11 +131,40 @@ static void describe(struct results *results, const struct device_info *info)
     if (info->architecture[0] != '\0')
         results_device(results, "architecture", value_text(info->architecture));
     results_device(results, "compute_capability", value_text(cc));
+    if (info->release[0] != '\0')
+        results_device(results, "driver", value_text(info->release));
     if (info->driver[0] != '\0')
-        results_device(results, "driver", value_text(info->driver));
+        results_device(results, "cuda", value_text(info->driver));
     if (info->uuid[0] != '\0')
         results_device(results, "uuid", value_text(info->uuid));
-    results_device(results, "simulated", value_bool(info->simulated));
+}
+
+static void describe_host(struct results *results)
+{
+    struct utsname host;
+    if (uname(&host) != 0)
+        return;
+    char *const system =
+        xasprintf("%s %s %s", host.sysname, host.release, host.machine);
+    results_run(results, "host", value_text(host.nodename));
+    results_run(results, "system", value_text(system));
+    free(system);
+}
+
+/* What a report says of the run; seconds follow when something has run. */
+static void describe_run(struct sonde *s, uint64_t seed)
+{
+    char start[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) != NULL &&
+        strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+        results_run(&s->results, "start", value_text(start));
+    results_run(&s->results, "seconds", value_number(0));
+    describe_host(&s->results);
+    results_run(&s->results, "seed", value_number((double)seed));
+    results_run(&s->results, "simulated", value_bool(s->lab.info->simulated));
+    results_run(&s->results, "replayed", value_bool(s->device == NULL));
 }
 
 static int open_source(struct sonde *s, const struct sonde_options *options,
@@ -174,12 +214,14 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
     s->budget_s = options->budget_s;
     s->started = now_seconds();
     s->results.version = xstrdup(SONDE_VERSION);
+    s->results.commit = xstrdup(sonde_commit());
     s->results.command =
         xcalloc(options->command_count, sizeof *s->results.command);
     for (size_t i = 0; i < options->command_count; i++)
         s->results.command[s->results.command_count++] =
             xstrdup(options->command[i]);
     describe(&s->results, s->lab.info);
+    describe_run(s, seed);
     if (s->why_not_gpu[0] != '\0')
         s->results.notice =
             xasprintf("No GPU was measured: this is the simulated %s.",
@@ -216,6 +258,10 @@ int sonde_close(struct sonde *s, struct sonde_error *err)
     int code = 0;
     if (s == NULL)
         return 0;
+    const char *const stop =
+        s->lab.cut_short ? lab_reason_to_stop(&s->lab) : NULL;
+    if (s->record_path != NULL && stop != NULL)
+        recording_stop(s->recording, stop);
     /* A run that never came to an experiment has nothing worth a file. */
     if (s->record_path != NULL && prober_experiments(s->prober) > 0)
         code = recording_write(s->recording, s->record_path, &why);
@@ -223,29 +269,52 @@ int sonde_close(struct sonde *s, struct sonde_error *err)
     device_close(s->device);
     recording_free(s->recording);
     results_free(&s->results);
+    session_forget(s);
     free(s->record_path);
     free(s);
     return session_hand_out(code, &why, err);
 }
 
+static const char *device_text(const struct sonde *s, const char *name)
+{
+    const struct value *const value =
+        s != NULL ? results_of_device(&s->results, name) : NULL;
+    return value != NULL && value->kind == VALUE_TEXT ? value->text : "";
+}
+
 const char *sonde_device_spec(const struct sonde *s)
 {
-    return s != NULL ? s->lab.info->spec : "";
+    return device_text(s, "spec");
 }
 
 const char *sonde_device_name(const struct sonde *s)
 {
-    return s != NULL ? s->lab.info->name : "";
+    return device_text(s, "name");
 }
 
 bool sonde_device_simulated(const struct sonde *s)
 {
-    return s != NULL && s->lab.info->simulated;
+    const struct value *const simulated =
+        s != NULL ? results_of_run(&s->results, "simulated") : NULL;
+    return simulated != NULL && simulated->number > 0;
 }
 
 const char *sonde_device_why(const struct sonde *s)
 {
     return s != NULL ? s->why_not_gpu : "";
+}
+
+int session_measures(const struct sonde *s, const char *function,
+                     struct sonde_error *err)
+{
+    struct error why;
+    if (s == NULL)
+        return session_lacks(function, "the session", err);
+    if (s->prober != NULL)
+        return 0;
+    error_set(&why, ERR_USAGE, "%s was given a report, which measures nothing",
+              function);
+    return session_hand_out(why.code, &why, err);
 }
 
 /* ---- measuring -------------------------------------------------------- */
@@ -254,9 +323,12 @@ int session_run(struct sonde *s, const char *const *studies, size_t count,
                 struct sonde_error *err)
 {
     struct error why = {0};
+    session_forget(s);
     s->started = now_seconds();
     s->lab.deadline = s->budget_s > 0 ? s->started + s->budget_s : 0;
     const int code = plan_run(&s->lab, studies, count, &why);
+    s->ran_s += now_seconds() - s->started;
+    results_run(&s->results, "seconds", value_number(s->ran_s));
     if (code != 0)
         return session_hand_out(code, &why, err);
     return s->lab.cut_short;
@@ -273,8 +345,8 @@ static size_t study_count(void)
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
               struct sonde_error *err)
 {
-    if (s == NULL)
-        return session_lacks(__func__, "the session", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     if (!session_words(studies, count))
         return session_lacks(__func__, "a study", err);
     const char **const names =
@@ -355,7 +427,8 @@ static int format_results(const struct results *results, const char *format,
     const struct report_style inner = {.color = style->color,
                                        .verbose = style->verbose,
                                        .tree = style->tree,
-                                       .ascii = style->ascii};
+                                       .ascii = style->ascii,
+                                       .width = style->width};
     struct buf out = {0};
     f->write(results, &inner, &out);
     *text = buf_take(&out);
@@ -376,22 +449,45 @@ int sonde_report(const struct sonde *s, const char *format,
 
 enum { REPORT_MOST = 64 << 20 };
 
+static int read_results(const char *path, struct results *results,
+                        struct error *err)
+{
+    struct buf file = {0};
+    int code = file_read(path, REPORT_MOST, &file, err);
+    if (code == 0)
+        code = report_read(buf_string(&file), path, results, err);
+    buf_free(&file);
+    return code;
+}
+
+int sonde_read(struct sonde **session, const char *path,
+               struct sonde_error *err)
+{
+    struct error why = {0};
+    if (session == NULL || path == NULL)
+        return session_lacks(__func__, "the session or the path", err);
+    *session = NULL;
+    struct sonde *const s = xcalloc(1, sizeof *s);
+    const int code = read_results(path, &s->results, &why);
+    if (code == 0)
+        *session = s;
+    else
+        sonde_close(s, NULL);
+    return session_hand_out(code, &why, err);
+}
+
 int sonde_report_file(const char *path, const char *format,
                       const struct sonde_style *style, char **text,
                       struct sonde_error *err)
 {
     struct error why = {0};
-    struct buf file = {0};
     struct results results = {0};
     if (path == NULL || format == NULL || text == NULL)
         return session_lacks(__func__, "the path, the format or the text", err);
-    int code = file_read(path, REPORT_MOST, &file, &why);
-    if (code == 0)
-        code = report_read(buf_string(&file), path, &results, &why);
+    int code = read_results(path, &results, &why);
     if (code == 0)
         code = format_results(&results, format, style, text, &why);
     results_free(&results);
-    buf_free(&file);
     return session_hand_out(code, &why, err);
 }
 
@@ -428,9 +524,10 @@ int sonde_probe(struct sonde *s, const char *name,
     struct error why = {0};
     struct samples samples;
     struct buf out = {0};
-    if (s == NULL || name == NULL || table == NULL)
-        return session_lacks(__func__, "the session, the name or the table",
-                             err);
+    if (name == NULL || table == NULL)
+        return session_lacks(__func__, "the name or the table", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     if (!session_words(parameters, count))
         return session_lacks(__func__, "a parameter", err);
     char *const text = experiment_words(name, parameters, count);
@@ -455,8 +552,10 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
     struct error why = {0};
     struct experiment e;
     struct buf out = {0};
-    if (s == NULL || name == NULL || ptx == NULL)
-        return session_lacks(__func__, "the session, the name or the PTX", err);
+    if (name == NULL || ptx == NULL)
+        return session_lacks(__func__, "the name or the PTX", err);
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
     if (!session_words(parameters, count))
         return session_lacks(__func__, "a parameter", err);
     char *const text = experiment_words(name, parameters, count);

@@ -18,10 +18,12 @@ struct sonde {
     struct prober *prober;
     struct lab lab;
     struct results results;
-    double budget_s, started;
+    double budget_s, started, ran_s;
     struct sonde_progress progress;
-    void (*watch)(void *context, const struct sonde_progress *progress);
+    int (*watch)(void *context, const struct sonde_progress *progress);
     void *context;
+    struct handed_out *handed_out; /* see findings.c */
+    size_t handed_out_count;
 };
 
 /* Hands an error of the library's inside out, unless the user wants none;
@@ -33,6 +35,12 @@ int session_lacks(const char *function, const char *what,
                   struct sonde_error *err);
 /* True if there are so many words and none is NULL. */
 bool session_words(const char *const *words, size_t count);
+
+/* Lets go of what was handed out of findings. */
+void session_forget(struct sonde *session);
+/* ERR_USAGE if the session is NULL or a report, which cannot measure. */
+int session_measures(const struct sonde *session, const char *function,
+                     struct sonde_error *err);
 
 /* Runs studies; 1 if a stop or the budget cut them short. */
 int session_run(struct sonde *session, const char *const *studies, size_t count,

@@ -36,6 +36,7 @@ int command_unknown(const char *name);
 /* Options that every command takes. */
 #define OPTIONS_ALL                                                            \
     (OPTION_BIT(QUIET) | OPTION_BIT(VERBOSE) | OPTION_BIT(HELP) |              \
+     OPTION_BIT(COLOR) |                                                       \
      OPTION_BIT(VERSION))
 
 #endif

@@ -51,24 +51,39 @@ static void put_options(unsigned set)
             put_option(&option_rows[i]);
 }
 
+static void put_command(const struct command *c)
+{
+    printf("  %-*s%s\n", COMMAND_COLUMN - 2, c->name, c->summary);
+}
+
+static void put_commands(void)
+{
+#define HEADING(text) printf("\n%s:\n", text);
+#define COMMAND(name) put_command(&command_##name);
+#include "cli/commands.def"
+#undef COMMAND
+}
+
+/* What most take; the others are said with their commands. */
+#define OPTIONS_COMMON                                                         \
+    (OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |              \
+     OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTIONS_ALL)
+
 int help_overview(void)
 {
     printf("sonde shows what is inside an NVIDIA GPU by measuring it.\n\n"
-           "usage: sonde [COMMAND] [OPTION...]\n\nCommands:\n");
-    for (size_t i = 0; command_table[i] != NULL; i++)
-        printf("  %-*s%s\n", COMMAND_COLUMN - 2, command_table[i]->name,
-               command_table[i]->summary);
-    put_options(~0u);
-    printf("\nExit status:\n");
+           "usage: sonde [COMMAND] [OPTION...]\n");
+    put_commands();
+    put_options(OPTIONS_COMMON);
+    printf("\nsonde help COMMAND says more, and which other options it takes; "
+           "sonde list\nshows what can be named.\n\nExit status:\n");
     for (size_t i = 0; help_statuses[i].status != NULL; i++)
         printf("  %s  %s\n", help_statuses[i].status, help_statuses[i].meaning);
     printf("\nExamples:\n"
            "  sonde                          the first GPU of this machine\n"
            "  sonde -d sim:k20c              a simulated GPU\n"
            "  sonde --json gpu.json          the report as JSON, too\n"
-           "  sonde explain latency          how latencies are measured\n"
-           "\nsonde help COMMAND says more; sonde list shows what can be "
-           "named.\n");
+           "  sonde explain l1.size          how that is measured\n");
     return say_result("");
 }
 

@@ -8,6 +8,8 @@
 int help_overview(void);
 int help_command(const struct command *command);
 int help_man(void);
+/* Prints what a shell completes words by. */
+int help_completion(const char *shell);
 
 /* The exit statuses and what they mean; an empty text ends. */
 struct help_status {

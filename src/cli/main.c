@@ -65,6 +65,18 @@ static int refuse_words(const struct command *c, const struct options *o)
     return 2;
 }
 
+static bool knows_color(const struct options *o)
+{
+    static const char *const whens[] = {"auto", "always", "never"};
+    if (o->color == NULL)
+        return true;
+    for (size_t i = 0; i < sizeof whens / sizeof *whens; i++)
+        if (strcmp(o->color, whens[i]) == 0)
+            return true;
+    say("--color takes auto, always or never, not '%s'", o->color);
+    return false;
+}
+
 static int run_command(const struct command *c, const struct options *o)
 {
     const unsigned strange = o->given & ~(c->options | OPTIONS_ALL);
@@ -75,13 +87,17 @@ static int run_command(const struct command *c, const struct options *o)
             return refuse_option(c, i);
     if (o->word_count < c->words_least || o->word_count > c->words_most)
         return refuse_words(c, o);
+    if (!knows_color(o))
+        return 2;
     listen_to_library(o);
     return c->run(o);
 }
 
 static int print_version(void)
 {
-    printf("sonde %s\n", sonde_version());
+    const char *const commit = sonde_commit();
+    printf("sonde %s%s%s%s\n", sonde_version(), commit[0] != '\0' ? " (" : "",
+           commit, commit[0] != '\0' ? ")" : "");
     return say_result("");
 }
 
@@ -121,8 +137,11 @@ int main(int argc, char **argv)
     const char **const line = copy_line(argc, argv);
     struct options options = {.command = line, .command_count = (size_t)argc};
     int status = 2;
+    /* For the build and for shells, so not among the options. */
     if (argc == 2 && strcmp(argv[1], "--man") == 0)
-        status = help_man(); /* for the build, so not among the options */
+        status = help_man();
+    else if (argc == 3 && strcmp(argv[1], "--completion") == 0)
+        status = help_completion(argv[2]);
     else if (options_parse(argc, argv, &options))
         status = dispatch(&options);
     free(line);

@@ -34,7 +34,7 @@ extern const struct option_row option_rows[OPTION_COUNT];
 
 struct options {
     const char *device, *json, *record, *csv, *levels, *init, *values, *copies,
-        *file, *require;
+        *file, *require, *color;
     uint64_t seed, chains, warps;
     double budget_s;
     unsigned no_cache, quiet, verbose, help, version, parallelism, explain,

@@ -2,8 +2,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/say.h"
 
 /* Ten times a second is as often as an eye can follow. */
 #define INTERVAL_S 0.1
@@ -26,14 +27,6 @@ static void tell_study(const struct sonde_progress *p)
     told = p->done + 1;
 }
 
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
-}
-
 void progress_show(const struct sonde_progress *p)
 {
     if (!isatty(STDERR_FILENO)) {
@@ -50,7 +43,7 @@ void progress_show(const struct sonde_progress *p)
         snprintf(text + used, sizeof text - used, ": %s", p->experiment);
     }
     /* The last column stays free, or some terminals begin a new line. */
-    fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns() - 1, text);
+    fprintf(stderr, "\r%.*s\033[K", (int)say_columns(STDERR_FILENO) - 1, text);
     fflush(stderr);
     shown = true;
     shown_at = p->seconds;

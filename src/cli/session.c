@@ -91,12 +91,13 @@ static bool may_be_written(const struct watcher *w)
     return false;
 }
 
-static void watch(void *context, const struct sonde_progress *progress)
+static int watch(void *context, const struct sonde_progress *progress)
 {
     struct watcher *const w = context;
     announce(w);
     if (!w->options->quiet)
         progress_show(progress);
+    return 0;
 }
 
 static int fail(int code, const struct sonde_error *err)
@@ -111,7 +112,7 @@ static int fail(int code, const struct sonde_error *err)
 static void stop_softly(int number)
 {
     (void)number;
-    sonde_stop();
+    sonde_stop(NULL);
     signal(SIGINT, SIG_DFL);
 }
 
@@ -173,13 +174,23 @@ static int make_report(const void *session, const char *format,
     return sonde_report(session, format, style, text, err);
 }
 
+/* --color goes before $NO_COLOR, and that before what the terminal is. */
+static bool is_colored(const struct options *o)
+{
+    if (o->color != NULL && strcmp(o->color, "auto") != 0)
+        return strcmp(o->color, "always") == 0;
+    const char *const no_color = getenv("NO_COLOR");
+    const char *const term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
 static struct sonde_style style_of(const struct options *o, bool tree)
 {
-    const char *const no_color = getenv("NO_COLOR");
     return (struct sonde_style){
-        .color =
-            isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0'),
-        .verbose = o->verbose > 0,
+        .color = is_colored(o),
+        .width = isatty(STDOUT_FILENO) ? say_columns(STDOUT_FILENO) : 0,
+        .verbose = o->verbose,
         .tree = tree,
         .ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
     };

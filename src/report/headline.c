@@ -21,6 +21,9 @@ static const char simulated_notice[] =
     "SIMULATED: these are the numbers of a simulated GPU, not of one in this "
     "machine";
 
+static const char replayed_notice[] =
+    "REPLAYED: samples that were recorded, judged again; nothing was measured";
+
 bool headline_says(const struct finding *f)
 {
     double number;
@@ -32,46 +35,84 @@ bool headline_says(const struct finding *f)
     return false;
 }
 
-static const struct value *device_value(const struct results *r,
-                                        const char *name)
+static const char *text_of(const struct value *value)
 {
-    for (size_t i = 0; i < r->device_count; i++)
-        if (strcmp(r->device[i].name, name) == 0)
-            return &r->device[i].value;
-    return NULL;
+    return value != NULL && value->kind == VALUE_TEXT ? value->text : "";
 }
 
 static const char *device_text(const struct results *r, const char *name)
 {
-    const struct value *const value = device_value(r, name);
-    return value != NULL && value->kind == VALUE_TEXT ? value->text : "";
+    return text_of(results_of_device(r, name));
+}
+
+static bool is_true(const struct value *value)
+{
+    return value != NULL && value->kind == VALUE_BOOL && value->number > 0;
 }
 
 static bool is_simulated(const struct results *r)
 {
-    const struct value *const value = device_value(r, "simulated");
-    return value != NULL && value->kind == VALUE_BOOL && value->number > 0;
+    return is_true(results_of_run(r, "simulated"));
+}
+
+static void put_warning(const struct writer *w, const char *text)
+{
+    page_line(&w->page, &(struct line){.text = text, .tone = TONE_DOUBT});
+}
+
+static void put_warnings(const struct writer *w)
+{
+    const char *const disturbed = device_text(w->results, "disturbed");
+    if (is_true(results_of_run(w->results, "replayed")))
+        put_warning(w, replayed_notice);
+    if (is_simulated(w->results))
+        put_warning(w, simulated_notice);
+    if (disturbed[0] == '\0')
+        return;
+    char *const shared = xasprintf("DISTURBED: %s", disturbed);
+    put_warning(w, shared);
+    free(shared);
+}
+
+/* "(cuda:0) GPU-…" */
+static char *identity(const struct results *r)
+{
+    struct buf out = {0};
+    const char *const spec = device_text(r, "spec");
+    const char *const uuid = device_text(r, "uuid");
+    if (spec[0] != '\0')
+        buf_printf(&out, "(%s)", spec);
+    if (uuid[0] != '\0')
+        buf_printf(&out, "%s%s", out.length > 0 ? " " : "", uuid);
+    return out.length > 0 ? buf_take(&out) : NULL;
 }
 
 static void put_name(const struct writer *w)
 {
-    const char *name = device_text(w->results, "name");
-    const char *const spec = device_text(w->results, "spec");
-    char *const rest = spec[0] != '\0' ? xasprintf("(%s)", spec) : NULL;
-    if (name[0] == '\0')
-        name = "unnamed GPU";
-    page_line(
-        &w->page,
-        &(struct line){.label = name, .label_tone = TONE_STRONG, .text = rest});
-    if (is_simulated(w->results))
-        page_line(&w->page,
-                  &(struct line){.text = simulated_notice, .tone = TONE_DOUBT});
-    const char *const disturbed = device_text(w->results, "disturbed");
-    char *const shared = xasprintf("DISTURBED: %s", disturbed);
-    if (disturbed[0] != '\0')
-        page_line(&w->page, &(struct line){.text = shared, .tone = TONE_DOUBT});
-    free(shared);
+    const char *const name = device_text(w->results, "name");
+    char *const rest = identity(w->results);
+    page_line(&w->page,
+              &(struct line){.label = name[0] != '\0' ? name : "unnamed GPU",
+                             .label_tone = TONE_STRONG,
+                             .text = rest});
+    put_warnings(w);
     free(rest);
+}
+
+/* "measured 2026-11-22 08:00 UTC in 9.8 s": of a GPU alone, since a simulated
+ * one is always the same. */
+static void put_time(const struct writer *w)
+{
+    const char *const start = text_of(results_of_run(w->results, "start"));
+    const struct value *const seconds = results_of_run(w->results, "seconds");
+    if (strlen(start) < sizeof "2026-11-22T08:00" - 1 || seconds == NULL ||
+        is_simulated(w->results) ||
+        is_true(results_of_run(w->results, "replayed")))
+        return;
+    char *const text = xasprintf("measured %.10s %.5s UTC in %.1f s", start,
+                                 start + 11, seconds->number);
+    page_line(&w->page, &(struct line){.text = text});
+    free(text);
 }
 
 static void put_fact(struct buf *out, const char *before, const char *text,
@@ -104,12 +145,14 @@ void headline_write(const struct writer *w)
     put_fact(&facts, "compute capability ",
              device_text(w->results, "compute_capability"), "");
     put_headlines(w, &facts);
-    put_fact(&facts, "CUDA driver ", device_text(w->results, "driver"), "");
+    put_fact(&facts, "driver ", device_text(w->results, "driver"), "");
+    put_fact(&facts, "CUDA ", device_text(w->results, "cuda"), "");
     if (facts.length > 0)
         page_line(&w->page, &(struct line){.text = facts.data});
+    put_time(w);
     buf_clear(&facts);
     phrase_entries(&facts, w->results->device, w->results->device_count);
-    if (w->style->verbose && facts.length > 0)
+    if (w->style->verbose >= REPORT_EVIDENCE && facts.length > 0)
         page_line(&w->page,
                   &(struct line){.text = facts.data, .tone = TONE_FAINT});
     buf_free(&facts);

@@ -127,6 +127,16 @@ static size_t fitting(const char *text, size_t width)
     return words > 0 ? words : items > 0 ? items : bytes;
 }
 
+size_t page_width(const struct page *page)
+{
+    return page->width > 0 ? page->width : PAGE_WIDTH;
+}
+
+size_t page_columns(const char *text)
+{
+    return columns(text, strlen(text));
+}
+
 /* The rail and the label; returns the column that was reached. */
 static size_t put_head(const struct page *page, const struct line *line)
 {
@@ -155,9 +165,10 @@ static void put_spaces(const struct page *page, size_t from, size_t to)
 }
 
 /* Columns that are left for text; a label so long that none are gets some. */
-static size_t room(size_t from)
+static size_t room(const struct page *page, size_t from)
 {
-    return from + ROOM_LEAST < PAGE_WIDTH ? PAGE_WIDTH - from : ROOM_LEAST;
+    const size_t width = page_width(page);
+    return from + ROOM_LEAST < width ? width - from : ROOM_LEAST;
 }
 
 /* Where text begins: a space after what is there, and not before `column`. */
@@ -182,7 +193,7 @@ void page_line(const struct page *page, const struct line *line)
         const size_t reached = put_head(page, &head);
         const size_t from = beginning(reached, line->column);
         text += strspn(text, " ");
-        const size_t bytes = fitting(text, room(from));
+        const size_t bytes = fitting(text, room(page, from));
         put_spaces(page, reached, from);
         put_toned(page, line->tone, text, bytes);
         trim_end(page->out);

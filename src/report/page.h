@@ -10,14 +10,15 @@
 
 #include "base/buf.h"
 
-enum { PAGE_WIDTH = 100 };
+enum { PAGE_WIDTH = 100, PAGE_NARROW = 80 };
 
 enum tone { TONE_PLAIN, TONE_STRONG, TONE_FAINT, TONE_DOUBT, TONE_COUNT };
 
 struct page {
     struct buf *out;
-    bool color; /* tones are shown */
-    bool ascii; /* what is not ASCII is written with what is */
+    bool color;   /* tones are shown */
+    bool ascii;   /* what is not ASCII is written with what is */
+    size_t width; /* columns; 0: PAGE_WIDTH */
 };
 
 struct line {
@@ -28,6 +29,10 @@ struct line {
     const char *text;
     enum tone tone;
 };
+
+size_t page_width(const struct page *page);
+/* Columns that a text takes: one a character. */
+size_t page_columns(const char *text);
 
 /* One line, or more where the text does not fit; NULL is "". */
 void page_line(const struct page *page, const struct line *line);

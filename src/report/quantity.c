@@ -17,8 +17,10 @@ struct unit {
 static const struct unit units[] = {
     {"B",   1024, {"B", "KiB", "MiB", "GiB", "TiB", NULL}      },
     {"B/s", 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", NULL}},
-    {"Hz",  1000, {"Hz", "kHz", "MHz", "GHz", "THz", NULL}     },
-    {"ns",  1000, {"ns", "µs", "ms", "s", NULL}               },
+    {"/s", 1000, {"/s", "k/s", "M/s", "G/s", "T/s", NULL}},
+    {"op/s", 1000, {"op/s", "kop/s", "Mop/s", "Gop/s", "Top/s", NULL}},
+    {"Hz", 1000, {"Hz", "kHz", "MHz", "GHz", "THz", NULL}},
+    {"ns", 1000, {"ns", "µs", "ms", "s", NULL}},
 };
 
 /* The largest name of which the number has at least one. */

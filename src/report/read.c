@@ -1,8 +1,10 @@
 /*
  * Reads a report in JSON back into results.  The file may come from anywhere,
  * so nothing in it is believed: each key has its row in a table with the
- * reader of its value, a key that has no row is refused, and so is what could
- * not have come from json.c (a status that is none, a value of no known kind).
+ * reader of its value, and what could not have come from json.c (a status that
+ * is none, a value of no known kind) is refused.  A key that has no row is
+ * skipped, since a later version may have more; of version 1, which knew no
+ * run, some of the device is moved to where version 2 has it.
  */
 #include "report/report.h"
 
@@ -86,8 +88,7 @@ static int read_object(const struct place *place, const json_t *object,
         const struct key *const key = key_find(keys, name);
         p.key = name;
         const int status =
-            key == NULL ? refuse(&p, "is not known here")
-                        : key->read(&p, value, (char *)into + key->offset);
+            key == NULL ? 0 : key->read(&p, value, (char *)into + key->offset);
         if (status != 0)
             return status;
     }
@@ -320,6 +321,16 @@ static int take_findings(const struct place *place, const json_t *json,
     return 0;
 }
 
+static void add_to_run(void *results, const char *key, struct value value)
+{
+    results_run(results, key, value);
+}
+
+static int take_run(const struct place *p, const json_t *json, void *into)
+{
+    return take_members(p, json, add_to_run, into);
+}
+
 static int take_device(const struct place *p, const json_t *json, void *into)
 {
     return take_members(p, json, add_to_device, into);
@@ -333,6 +344,7 @@ static int take_command(const struct place *p, const json_t *json, void *into)
 
 static const struct key sonde_keys[] = {
     {"version", false, take_text, offsetof(struct results, version)},
+    {"commit", false, take_text, offsetof(struct results, commit)},
     {"command", false, take_command, 0},
     {0},
 };
@@ -342,18 +354,60 @@ static int take_sonde(const struct place *p, const json_t *json, void *into)
     return read_object(p, json, sonde_keys, into);
 }
 
+enum { VERSION = 2 };
+
+/* The number after "sonde-report-"; 0 if it is none. */
+static long version_of(const json_t *schema)
+{
+    static const char name[] = "sonde-report-";
+    const char *const text = json_string_value(schema);
+    if (text == NULL || strncmp(text, name, sizeof name - 1) != 0 ||
+        !isdigit((unsigned char)text[sizeof name - 1]))
+        return 0;
+    return strtol(text + sizeof name - 1, NULL, 10);
+}
+
 static int take_schema(const struct place *p, const json_t *json, void *into)
 {
+    const long version = version_of(json);
     (void)into;
-    const char *const schema = json_string_value(json);
-    return schema != NULL && strcmp(schema, "sonde-report-1") == 0
-               ? 0
-               : refuse(p, "should be \"sonde-report-1\"");
+    if (version > VERSION)
+        return refuse(p, "is of a newer sonde; this one reads "
+                         "\"sonde-report-2\" and older");
+    return version > 0 ? 0 : refuse(p, "should be \"sonde-report-2\"");
+}
+
+/* Version 1 called the version of CUDA the driver, and knew of the device
+ * whether it is simulated. */
+static void rename_entry(struct protocol_entry *e, const char *name)
+{
+    free(e->name);
+    e->name = xstrdup(name);
+}
+
+static void modernize(struct results *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->device_count; i++) {
+        struct protocol_entry e = r->device[i];
+        if (strcmp(e.name, "simulated") == 0) {
+            results_run(r, "simulated", e.value);
+            free(e.name);
+            continue;
+        }
+        if (strcmp(e.name, "driver") == 0)
+            rename_entry(&e, "cuda");
+        else if (strcmp(e.name, "release") == 0)
+            rename_entry(&e, "driver");
+        r->device[kept++] = e;
+    }
+    r->device_count = kept;
 }
 
 static const struct key report_keys[] = {
     {"schema", true, take_schema, 0},
-    {"sonde", true, take_sonde, 0},
+    {"sonde", false, take_sonde, 0},
+    {"run", false, take_run, 0},
     {"device", true, take_device, 0},
     {"findings", true, take_findings, 0},
     {0},
@@ -370,6 +424,8 @@ int report_read(const char *text, const char *where, struct results *results,
     const struct place top = {
         .where = where, .text = text, .key = "schema", .err = err};
     const int status = read_object(&top, json, report_keys, results);
+    if (status == 0 && version_of(json_object_get(json, "schema")) < VERSION)
+        modernize(results);
     json_decref(json);
     return status;
 }

@@ -13,11 +13,16 @@
 #include "base/error.h"
 #include "finding/finding.h"
 
+/* How much a text says: one screen; all findings, as a tree or a list; with
+ * methods, protocols and evidence. */
+enum report_depth { REPORT_SCREEN, REPORT_TREE, REPORT_EVIDENCE };
+
 struct report_style {
-    bool color;   /* a terminal reads it */
-    bool verbose; /* methods, protocols and evidence too */
-    bool tree;    /* text: the memory hierarchy first; else a flat list */
-    bool ascii;   /* text: nothing but ASCII */
+    bool color;       /* a terminal reads it */
+    unsigned verbose; /* text: how much, an enum report_depth */
+    bool tree;        /* text: the memory hierarchy first; else a flat list */
+    bool ascii;       /* text: nothing but ASCII */
+    size_t width;     /* text: columns; 0: 80 of a screen, 100 of all else */
 };
 
 struct report_format {

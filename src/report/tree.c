@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "report/headline.h"
 #include "report/quantity.h"
+#include "report/storage.h"
 
 /* The tree, parents first; the children of one parent in the order shown.
  * What has no parent stands alone, after the tree. */
@@ -50,6 +51,8 @@ static const char *const attributes[] = {
     "ways",
     "set_ways",
     "set_bits",
+    "slices",
+    "slice_bits",
     "slice_modulo",
     "policy",
     "policy_weights",
@@ -99,6 +102,12 @@ struct items {
     size_t count;
 };
 
+/* True if each finding is wanted with how it came about. */
+static bool all_is_said(const struct writer *w)
+{
+    return w->style->verbose >= REPORT_EVIDENCE;
+}
+
 static const char *attribute_of(const char *id)
 {
     return strchr(id, '.') + 1;
@@ -107,12 +116,6 @@ static const char *attribute_of(const char *id)
 static size_t component_length(const char *id)
 {
     return strcspn(id, ".");
-}
-
-static bool is_component(const char *id, const char *component)
-{
-    return strlen(component) == component_length(id) &&
-           strncmp(id, component, strlen(component)) == 0;
 }
 
 /* The longest name of `attributes` that this one is or begins with. */
@@ -156,7 +159,7 @@ static struct items items_of(const struct writer *w, const char *component)
     struct items items = {xcalloc(r->finding_count + 1, sizeof *items.item), 0};
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct finding *const f = r->findings[i];
-        if (!is_component(f->id, component) || headline_says(f))
+        if (!storage_is_of(f->id, component) || headline_says(f))
             continue;
         const char *const attribute = attribute_of(f->id);
         items.item[items.count++] =
@@ -166,52 +169,11 @@ static struct items items_of(const struct writer *w, const char *component)
     return items;
 }
 
-static bool is_present(const struct writer *w, const char *component)
-{
-    for (size_t i = 0; i < w->results->finding_count; i++)
-        if (is_component(w->results->findings[i]->id, component))
-            return true;
-    return false;
-}
-
-/* Paths of an SM that may end in one storage, which is that of the first of
- * them. */
-static const char *const paths[] = {
-    "l1",        "texture",   "readonly",  "local",      "const_l1",
-    "const_l15", "icache_l0", "icache_l1", "icache_l15",
-};
-
-static const struct finding *finding_of(const struct writer *w,
-                                        const char *component,
-                                        const char *attribute)
-{
-    char id[64];
-    snprintf(id, sizeof id, "%s.%s", component, attribute);
-    return results_find(w->results, id);
-}
-
-static bool names(const struct finding *f, const char *component)
-{
-    for (size_t i = 0; f != NULL && f->status == STATUS_MEASURED &&
-                       f->value.kind == VALUE_LIST && i < f->value.count;
-         i++)
-        if (f->value.items[i].kind == VALUE_TEXT &&
-            strcmp(f->value.items[i].text, component) == 0)
-            return true;
-    return false;
-}
-
-/* The component whose storage the path uses, as was found; NULL: its own.  All is said where the report is verbose. */
+/* The storage that the path is told with; NULL: it has a place of its own.
+ * Where the report is verbose all have. */
 static const char *storage_of(const struct writer *w, const char *path)
 {
-    const struct finding *const f = finding_of(w, path, "shares_with");
-    for (size_t i = 0; !w->style->verbose && i < COUNT_OF(paths); i++) {
-        if (strcmp(paths[i], path) == 0)
-            return NULL;
-        if (names(f, paths[i]) && is_present(w, paths[i]))
-            return paths[i];
-    }
-    return NULL;
+    return all_is_said(w) ? NULL : storage_of_path(w->results, path);
 }
 
 /* What the driver says beside the attributes that have a line each. */
@@ -220,7 +182,7 @@ static bool is_limit(const struct writer *w, const struct item *item)
     const bool known = item->rank < COUNT_OF(attributes) &&
                        strcmp(item->attribute, attributes[item->rank]) == 0;
     return item->finding->status == STATUS_REPORTED && !known &&
-           !w->style->verbose;
+           !all_is_said(w);
 }
 
 /* "max threads 2048": the name says the unit. */
@@ -284,7 +246,7 @@ static bool shares_reason(const struct writer *w, const struct items *items,
     for (size_t i = 0; i < items->count; i++)
         if (i != at &&
             same_reason(items->item[i].finding, items->item[at].finding))
-            return !w->style->verbose;
+            return !all_is_said(w);
     return false;
 }
 
@@ -318,26 +280,15 @@ static void put_reasons(const struct writer *w, const char *rail,
             put_reason(w, rail, items, i);
 }
 
-/* True if both may be one number, or are one value. */
-static bool agree(const struct finding *a, const struct finding *b)
-{
-    if (b == NULL ||
-        (b->status != STATUS_MEASURED && b->status != STATUS_DERIVED))
-        return false;
-    if (a->has_interval && b->has_interval)
-        return a->interval[0] <= b->interval[1] &&
-               b->interval[0] <= a->interval[1];
-    return value_equal(&a->value, &b->value);
-}
-
 /* True if what was found of a path is said with the storage that it uses.  Two
  * that list each other share with each other; one of both lists is enough. */
 static bool is_said(const struct writer *w, const char *storage,
                     const struct item *item)
 {
-    const struct finding *const f = finding_of(w, storage, item->attribute);
+    const struct finding *const f =
+        storage_finding(w->results, storage, item->attribute);
     return item->finding->status != STATUS_MEASURED ||
-           agree(item->finding, f) ||
+           storage_agree(item->finding, f) ||
            (f != NULL && strcmp(item->attribute, "shares_with") == 0);
 }
 
@@ -373,17 +324,17 @@ static void put_component(const struct writer *w, const char *rail,
     put_reasons(w, rail, &items);
     put_limits(w, rail, &items);
     free(items.item);
-    for (size_t i = 0; i < COUNT_OF(paths); i++) {
-        const char *const storage = storage_of(w, paths[i]);
+    for (size_t i = 0; i < STORAGE_PATHS; i++) {
+        const char *const storage = storage_of(w, storage_paths[i]);
         if (storage != NULL && strcmp(storage, component) == 0)
-            put_path(w, rail, component, paths[i]);
+            put_path(w, rail, component, storage_paths[i]);
     }
 }
 
 static const struct component *component_find(const char *id)
 {
     for (size_t i = 0; i < COUNT_OF(components); i++)
-        if (is_component(id, components[i].id))
+        if (storage_is_of(id, components[i].id))
             return &components[i];
     return NULL;
 }
@@ -392,7 +343,7 @@ static const struct component *component_find(const char *id)
 static bool is_shown(const struct writer *w, const struct component *c)
 {
     return c->parent == NULL ||
-           (is_present(w, c->id) && storage_of(w, c->id) == NULL);
+           (storage_present(w->results, c->id) && storage_of(w, c->id) == NULL);
 }
 
 /* The nearest ancestor that is shown. */
@@ -451,7 +402,7 @@ static void put_node(const struct writer *w, const struct component *node,
 static bool has_tree(const struct writer *w)
 {
     for (size_t i = 0; i < COUNT_OF(components); i++)
-        if (is_present(w, components[i].id))
+        if (storage_present(w->results, components[i].id))
             return true;
     return false;
 }

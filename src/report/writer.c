@@ -5,6 +5,19 @@
 #include "base/mem.h"
 #include "report/phrase.h"
 
+struct page writer_page(const struct report_style *style, struct buf *out)
+{
+    const bool narrow = style->tree && style->verbose == REPORT_SCREEN;
+    return (struct page){
+        .out = out,
+        .color = style->color,
+        .ascii = style->ascii,
+        .width = style->width > 0 ? style->width
+                 : narrow         ? PAGE_NARROW
+                                  : PAGE_WIDTH,
+    };
+}
+
 static void put_note(const struct writer *w, const char *rail, const char *what,
                      const char *text)
 {
@@ -46,7 +59,7 @@ void writer_finding(const struct writer *w, const char *rail, const char *label,
                                        .text = text,
                                        .tone = tone});
     free(text);
-    if (w->style->verbose)
+    if (w->style->verbose >= REPORT_EVIDENCE)
         put_origin(w, rail, f);
 }
 

@@ -14,6 +14,7 @@ struct writer {
     double clock_hz; /* of the SM; 0: not known */
 };
 
+struct page writer_page(const struct report_style *style, struct buf *out);
 /* A finding under this label; with -v also how it came about. */
 void writer_finding(const struct writer *writer, const char *rail,
                     const char *label, const struct finding *finding);

@@ -12,7 +12,7 @@
 /* A GPU with a bit of everything; the tests change it here and there. */
 static const char toy_gpu[] =
     "name=Toy architecture=Paper compute_capability='7.5' sms=2 "
-    "max_warps_per_sm=16 max_blocks_per_sm=8 "
+    "max_threads_per_block=512 max_warps_per_sm=16 max_blocks_per_sm=8 "
     "caches={} "
     "caches/l1={'size': 2048, 'line': 128, 'sector': 32, 'sets': 4, "
     "           'ways': 4, 'set_bits': [7, [8, 12]], 'copies_per_sm': 2, "
@@ -65,7 +65,7 @@ START_TEST(plain_values_are_read)
     ck_assert_int_eq(p->cc_minor, 5);
     ck_assert_uint_eq(p->sms, 2);
     ck_assert_uint_eq(p->warp_schedulers, 4);
-    ck_assert_uint_eq(p->max_threads_per_block, 1024);
+    ck_assert_uint_eq(p->max_threads_per_block, 512);
     ck_assert_uint_eq(p->max_warps_per_sm, 16);
     ck_assert_uint_eq(p->max_blocks_per_sm, 8);
     ck_assert_uint_eq(p->clock_khz, 1000000);
@@ -108,7 +108,7 @@ START_TEST(what_is_told_replaces_the_default)
     struct profile *const p =
         toy("cores_per_sm=64 ecc=1 clock_overhead=3.5 constant_bytes=32768 "
             "favours=older_blocks block_order=tpcs globaltimer_ns=32 "
-            "max_threads_per_sm=256");
+            "max_threads_per_block=256 max_threads_per_sm=256");
     ck_assert_int_eq(p->cores_per_sm, 64);
     ck_assert_int_eq(p->ecc, 1);
     ck_assert_double_eq(p->clock_overhead, 3.5);
@@ -362,6 +362,7 @@ static const struct {
     {"sms=two", "sms must be a whole number, not a string"},
     {"sms=2.5", "sms must be a whole number, not 2.5"},
     {"sms=0", "sms must be from 1 to 1024, not 0"},
+    {"max_threads_per_block=1024", "max_threads_per_block is more than an SM"},
     {"sms=-1", "sms must be from 1 to 1024, not -1"},
     {"name=7", "name must be a string, not a number"},
     {"compute_capability='7'", "compute_capability must be like"},

@@ -257,6 +257,28 @@ START_TEST(an_experiment_that_is_not_there_is_named)
 }
 END_TEST
 
+/* What a run that was stopped did not come to is no fault of the recording. */
+START_TEST(a_stop_comes_back)
+{
+    struct recording *const r = a_recording();
+    struct recording *again;
+    struct samples s = clock_samples(0, 0);
+    struct error err;
+    recording_stop(r, "measuring was stopped");
+    struct buf bytes = bytes_of(r);
+    ASSERT_DONE(recording_parse(bytes.data, bytes.length, "a", &again, &err),
+                err);
+    ck_assert_str_eq(recording_stopped(again), "measuring was stopped");
+    ASSERT_FAILS(recording_find(again, "clock spin=7", &s, &err),
+                 ERR_INTERRUPTED, err, "measuring was stopped");
+    ASSERT_DONE(recording_find(again, "clock", &s, &err), err);
+    samples_free(&s);
+    recording_free(r);
+    recording_free(again);
+    buf_free(&bytes);
+}
+END_TEST
+
 START_TEST(other_columns_are_refused)
 {
     struct recording *const r = read_back();
@@ -475,6 +497,7 @@ Suite *suite_record(void)
     tcase_add_test(t, a_refusal_comes_back);
     tcase_add_test(t, a_spec_that_is_no_utf8_does_not_spoil_the_recording);
     tcase_add_test(t, an_experiment_that_is_not_there_is_named);
+    tcase_add_test(t, a_stop_comes_back);
     tcase_add_test(t, other_columns_are_refused);
     tcase_add_test(t, a_missing_file_is_named);
     tcase_add_test(t, a_changed_byte_is_noticed);

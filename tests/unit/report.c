@@ -59,7 +59,8 @@ static struct results example(void)
     results_device(&r, "spec", value_text("sim:k20c"));
     results_device(&r, "name", value_text("Tesla K20c"));
     results_device(&r, "compute_capability", value_text("3.5"));
-    results_device(&r, "simulated", value_bool(true));
+    results_run(&r, "seed", value_number(7));
+    results_run(&r, "simulated", value_bool(true));
     reported(&r, "sm.count", 13, "");
     reported(&r, "clock.sm", 1e9, "Hz");
     reported(&r, "memory.size", 5368709120.0, "B");
@@ -92,18 +93,21 @@ static void assert_is_silent(const char *text, const char *words)
 
 static const char example_json[] =
     "{\n"
-    "  \"schema\": \"sonde-report-1\",\n"
+    "  \"schema\": \"sonde-report-2\",\n"
     "  \"sonde\": {\n"
     "    \"version\": \"0.1.0\",\n"
     "    \"command\": [\n"
     "      \"sonde\"\n"
     "    ]\n"
     "  },\n"
+    "  \"run\": {\n"
+    "    \"seed\": 7,\n"
+    "    \"simulated\": true\n"
+    "  },\n"
     "  \"device\": {\n"
     "    \"spec\": \"sim:k20c\",\n"
     "    \"name\": \"Tesla K20c\",\n"
-    "    \"compute_capability\": \"3.5\",\n"
-    "    \"simulated\": true\n"
+    "    \"compute_capability\": \"3.5\"\n"
     "  },\n"
     "  \"findings\": {\n"
     "    \"sm.count\": {\n"
@@ -165,6 +169,13 @@ static const char example_json[] =
     "        17,\n"
     "        8\n"
     "      ],\n"
+    "      \"axis\": {\n"
+    "        \"name\": \"set\",\n"
+    "        \"values\": [\n"
+    "          0,\n"
+    "          1\n"
+    "        ]\n"
+    "      },\n"
     "      \"status\": \"derived\",\n"
     "      \"study\": \"tlb\"\n"
     "    }\n"
@@ -283,6 +294,33 @@ START_TEST(json_is_utf8_even_if_a_word_is_not)
 }
 END_TEST
 
+static const char old_json[] =
+    "{\"schema\": \"sonde-report-1\", \"sonde\": {\"version\": \"0.1.0\", "
+    "\"command\": []}, \"device\": {\"name\": \"A\", \"driver\": \"13.0\", "
+    "\"simulated\": true}, \"findings\": {\"l1.size\": {\"value\": 1, "
+    "\"status\": \"measured\", \"later\": {}}}, \"future\": []}";
+
+/* Version 1 had no run, and called the version of CUDA the driver; what a later
+ * one adds is skipped. */
+START_TEST(reports_of_other_versions_are_read)
+{
+    struct results r = {0};
+    struct error err;
+    ASSERT_DONE(report_read(old_json, "old.json", &r, &err), err);
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    assert_says(text, "SIMULATED");
+    assert_says(text, "CUDA 13.0");
+    assert_says(json, "\"sonde-report-2\"");
+    assert_says(json, "\"cuda\": \"13.0\"");
+    assert_is_silent(json, "later");
+    ck_assert_uint_eq(r.device_count, 2);
+    free(text);
+    free(json);
+    results_free(&r);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 #define HEAD         "{\"schema\": \"sonde-report-1\", \"sonde\": {}, \"device\": {},\n"
@@ -296,8 +334,9 @@ static const struct {
     {"[]",                                                                  "should be an object"                  },
     {"{}",                                                                  "key \"schema\": is missing"           },
     {"{\"schema\": \"sonde-report-9\", \"sonde\": {}, \"device\": {}, "
-     "\"findings\": {}}",                                              "should be \"sonde-report-1\""         },
-    {HEAD "\"findings\": {}, \"extra\": 1}",                                "line 2: key \"extra\""                },
+     "\"findings\": {}}",                                              "is of a newer sonde"                  },
+    {"{\"schema\": \"sonde-report-\", \"sonde\": {}, \"device\": {}, "
+     "\"findings\": {}}",                                              "should be \"sonde-report-2\""         },
     {HEAD "\"findings\": []}",                                              "key \"findings\": should be an object"},
     {HEAD "\"findings\": {\"size\": {}}}",                                  "component.attribute"                  },
     {HEAD "\"findings\": {\"l1.si ze\": {}}}",                              "component.attribute"                  },
@@ -313,8 +352,6 @@ static const struct {
     {ONE("{\"status\": \"measured\", \"value\": [[[1]]]}"),                   "key \"value\""                        },
     {ONE("{\"status\": \"measured\", \"value\": 1, \"value\": 2}"),
      "duplicate"                                                                                                   },
-    {ONE("{\"status\": \"measured\", \"value\": 1, \"sure\": 2}"),
-     "key \"sure\": is not known here"                                                                             },
     {ONE("{\"status\": \"measured\", \"value\": 1, \"interval\": [2, 1]}"),
      "the lower first"                                                                                             },
     {ONE("{\"status\": \"measured\", \"value\": 1, \"interval\": 1}"),
@@ -431,7 +468,8 @@ START_TEST(text_shows_the_hierarchy_as_a_tree)
 {
     struct results r = example();
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     ck_assert_str_eq(text, example_tree);
     free(text);
     results_free(&r);
@@ -444,7 +482,7 @@ START_TEST(paths_of_one_storage_are_told_with_it)
     struct results r = {0};
     struct value storage = value_list();
     value_push(&storage, value_text("l1"));
-    const struct report_style style = {.tree = true};
+    const struct report_style style = {.tree = true, .verbose = REPORT_TREE};
     const char *const same[] = {"l1.line", "texture.line"};
     for (size_t i = 0; i < 2; i++)
         finding_set(results_add(&r, same[i], "line"), STATUS_MEASURED,
@@ -485,7 +523,8 @@ START_TEST(code_in_a_cache_of_constants_is_told_with_it)
     share(&r, "icache_l1.shares_with", "const_l1");
     measured(&r, "icache_l15.size", 131072, "B");
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     ck_assert_str_eq(text, "unnamed GPU\n"
                            "\n"
                            "SM\n"
@@ -522,8 +561,10 @@ START_TEST(text_in_ascii_is_ascii)
     struct finding *const f = measured(&r, "l2.latency", 280, "cycles");
     finding_interval(f, 270, 285, 0.9);
     finding_because(f, "2 × “far” → 鲸");
-    char *const text = written(
-        &report_text, &r, (struct report_style){.tree = true, .ascii = true});
+    char *const text =
+        written(&report_text, &r,
+                (struct report_style){
+                    .tree = true, .verbose = REPORT_TREE, .ascii = true});
     for (const char *c = text; *c != '\0'; c++)
         ck_assert_int_lt((unsigned char)*c, 0x80);
     assert_says(text, "`- L1 cache");
@@ -539,9 +580,12 @@ START_TEST(text_has_colours_only_when_asked)
 {
     struct results r = example();
     char *const plain =
-        written(&report_text, &r, (struct report_style){.tree = true});
-    char *const color = written(
-        &report_text, &r, (struct report_style){.tree = true, .color = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
+    char *const color =
+        written(&report_text, &r,
+                (struct report_style){
+                    .tree = true, .verbose = REPORT_TREE, .color = true});
     assert_is_silent(plain, "\033");
     assert_says(color, "\033[1mTesla K20c\033[0m");
     free(plain);
@@ -559,7 +603,8 @@ START_TEST(text_lets_no_control_character_through)
     struct finding *const f = results_add(&r, "l1.size", "size");
     finding_none(f, "x\033]0;y\a\x7f\r\nz");
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     assert_says(text, "a?[2Jb?c d e\n");
     assert_says(text, "x?]0;y??  z\n");
     free(text);
@@ -593,7 +638,8 @@ START_TEST(text_wraps_long_reasons_and_long_words)
     finding_none(results_add(&r, "l1.size", "size"), "%s", words);
     finding_none(results_add(&r, "l2.size", "size"), "%s", word);
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     ck_assert_uint_le(widest(text), 100);
     ck_assert_uint_gt(widest(text), 90);
     free(text);
@@ -632,7 +678,8 @@ START_TEST(text_survives_an_absurdly_long_name)
     id[sizeof id - 1] = '\0';
     measured(&r, id, 1, "");
     char *const tree =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     char *const list = written(&report_text, &r, (struct report_style){0});
     assert_says(tree, "iii 1\n");
     assert_says(list, "iii 1\n");
@@ -646,7 +693,8 @@ START_TEST(text_verbose_says_how_a_number_came_about)
 {
     struct results r = example();
     char *const text = written(
-        &report_text, &r, (struct report_style){.tree = true, .verbose = true});
+        &report_text, &r,
+        (struct report_style){.tree = true, .verbose = REPORT_EVIDENCE});
     assert_says(text, "interval: 32 cycles to 32.1 cycles, confidence 99 %");
     assert_says(text, "method: a chain of loads");
     assert_says(text, "protocol: load ld.global.ca.u64, warm yes");
@@ -664,7 +712,8 @@ START_TEST(text_shows_components_and_attributes_that_nobody_told_it_of)
     measured(&r, "l1.alpha", 2, "");
     measured(&r, "l1.latency_far", 9, "cycles");
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     ck_assert_str_eq(text, "unnamed GPU\n"
                            "\n"
                            "SM\n"
@@ -688,7 +737,8 @@ START_TEST(text_says_one_reason_once)
     finding_none(results_add(&r, "l1.line", "a"), "loads pass it by");
     finding_none(results_add(&r, "l1.ways", "a"), "the budget was spent");
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     assert_says(text, "ways          not measured: the budget was spent\n");
     assert_says(text, "not measured  size, line: loads pass it by\n");
     free(text);
@@ -703,7 +753,8 @@ START_TEST(text_runs_the_limits_of_the_driver_together)
     reported(&r, "l2.persisting", 1048576, "B");
     reported(&r, "block.max_threads", 1024, "threads");
     char *const text =
-        written(&report_text, &r, (struct report_style){.tree = true});
+        written(&report_text, &r,
+                (struct report_style){.tree = true, .verbose = REPORT_TREE});
     assert_says(text, "reported       size 50 MiB, persisting 1 MiB\n");
     assert_says(text, "\nblock\n   reported          max threads 1024\n");
     free(text);
@@ -849,6 +900,7 @@ Suite *suite_report(void)
     tcase_add_test(tests, json_is_utf8_even_if_a_word_is_not);
     tcase_add_test(tests, an_index_of_xors_is_read_again_and_shown);
     tcase_add_test(tests, a_list_may_lack_items);
+    tcase_add_test(tests, reports_of_other_versions_are_read);
     tcase_add_loop_test(tests, read_refuses_what_is_no_report, 0,
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);

@@ -1,4 +1,5 @@
-/* `sonde explain NAME...`: a study or probe in words. */
+/* `sonde explain NAME...`: a study, a probe and what else has a name, in words.
+ */
 #include <stdlib.h>
 
 #include "cli/command.h"
@@ -33,14 +34,17 @@ static int explain_run(const struct options *options)
 
 const struct command command_explain = {
     .name = "explain",
-    .arguments = "STUDY|PROBE...",
-    .summary = "say what a study asks and how, or what a probe takes",
+    .arguments = "NAME...",
+    .summary = "say what a study, probe, finding, instruction or GPU is",
     .help = "Of a study: its question, its method, what it needs and what it\n"
             "finds.  Of a probe: its parameters with ranges and defaults, and\n"
-            "the columns of its samples.\n"
+            "the columns of its samples.  Of a finding: which studies find it,\n"
+            "and how.  Of an instruction: what is timed.  Of a simulated GPU:\n"
+            "where its numbers come from.\n"
             "\n"
             "    sonde explain latency\n"
             "    sonde explain chase\n"
+            "    sonde explain l1.size add.u32 sim:k20c\n"
             "\n"
             "See also: sonde list.",
     .words_least = 1,

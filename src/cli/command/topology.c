@@ -12,10 +12,12 @@ const struct command command_topology = {
     .arguments = "",
     .summary = "measure and show the memory hierarchy (the default)",
     .help =
-        "Measures sizes, lines, sectors and latencies of the caches and of\n"
-        "memory, and shows them as a load sees them: from the SM through L1\n"
-        "and L2 to memory.  What the driver reports is marked as reported;\n"
-        "what could not be measured says why.\n"
+        "Measures the caches, their structure and latency, memory and address\n"
+        "translation, and shows them on one screen, a row a storage, with a\n"
+        "mark at what is in doubt, a bound, or not measured.  With -v all that\n"
+        "was found is a tree as a load sees it: from the SM through L1 and L2\n"
+        "to memory; what could not be measured says why.  With -vv each says\n"
+        "its method, protocol and evidence.\n"
         "\n"
         "Latencies are in cycles of the SM and in nanoseconds at the clock\n"
         "that was measured, sizes in KiB and MiB of 1024 and 1024^2 bytes.  A\n"

@@ -1,5 +1,6 @@
 /*
- * The report as JSON, schema sonde-report-1: what read.c reads back.
+ * The report as JSON, schema sonde-report-2 (docs/report.schema.json): what
+ * read.c reads back.
  *
  * Numbers: what is whole is printed whole (16384, and 32 for 32.0).  Others
  * are rounded to six significant digits, and to whole numbers from 100000 on;
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "finding/axis.h"
 
 enum { DIGITS = 6 };
 
@@ -119,12 +121,37 @@ static void set_origin(json_t *object, const struct finding *f)
                             strings_json(f->evidence, f->evidence_count));
 }
 
+/* Words are of nothing but themselves. */
+static bool has_axis(const struct value *value)
+{
+    if (value->kind != VALUE_LIST)
+        return false;
+    for (size_t i = 0; i < value->count; i++)
+        if (value->items[i].kind == VALUE_TEXT)
+            return false;
+    return value->count > 0;
+}
+
+static void set_axis(json_t *object, const struct finding *f)
+{
+    if (!has_axis(&f->value))
+        return;
+    struct axis axis = axis_of(f);
+    json_t *const json = json_object();
+    set_text(json, "name", axis.name);
+    set_text(json, "unit", axis.unit);
+    json_object_set_new(json, "values", value_json(&axis.values));
+    json_object_set_new(object, "axis", json);
+    value_free(&axis.values);
+}
+
 static json_t *finding_json(const struct finding *f)
 {
     json_t *const object = json_object();
     if (f->value.kind != VALUE_NONE) {
         json_object_set_new(object, "value", value_json(&f->value));
         set_text(object, "unit", f->unit);
+        set_axis(object, f);
     }
     set_text(object, "status", finding_status_name(f->status));
     set_certainty(object, f);
@@ -148,11 +175,14 @@ static json_t *report_object(const struct results *results)
 {
     json_t *const sonde = json_object();
     set_text(sonde, "version", results->version);
+    set_text(sonde, "commit", results->commit);
     json_object_set_new(sonde, "command",
                         strings_json(results->command, results->command_count));
     json_t *const report = json_object();
-    set_text(report, "schema", "sonde-report-1");
+    set_text(report, "schema", "sonde-report-2");
     json_object_set_new(report, "sonde", sonde);
+    json_object_set_new(report, "run",
+                        entries_json(results->run, results->run_count));
     json_object_set_new(report, "device",
                         entries_json(results->device, results->device_count));
     json_object_set_new(report, "findings", findings_json(results));

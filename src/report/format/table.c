@@ -158,7 +158,7 @@ static void table_write(const struct results *results,
     struct writer w = {
         .results = results,
         .style = style,
-        .page = {.out = out, .color = style->color, .ascii = style->ascii},
+        .page = writer_page(style, out),
     };
     costs_collect(results, &costs);
     struct table t = {

@@ -6,6 +6,7 @@
 
 #include "report/costs.h"
 #include "report/headline.h"
+#include "report/screen/screen.h"
 #include "report/tree.h"
 #include "report/writer.h"
 
@@ -48,23 +49,23 @@ static double clock_of(const struct results *results)
 static void text_write(const struct results *results,
                        const struct report_style *style, struct buf *out)
 {
-    if (costs_only(results) && !style->verbose) {
+    if (costs_only(results) && style->verbose < REPORT_EVIDENCE) {
         report_table.write(results, style, out);
         return;
     }
     struct writer w = {
         .results = results,
         .style = style,
-        .page = {.out = out, .color = style->color, .ascii = style->ascii},
+        .page = writer_page(style, out),
     };
     w.clock_hz = clock_of(results);
     w.column = GAP + (style->tree ? tree_label_columns(&w, LABEL_MOST)
                                   : id_columns(results));
     headline_write(&w);
-    if (style->tree)
-        tree_write(&w);
-    else
+    if (!style->tree)
         list_write(&w);
+    else if (style->verbose >= REPORT_TREE || !screen_topology(&w))
+        tree_write(&w);
     writer_notice(&w);
 }
 

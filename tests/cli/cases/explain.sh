@@ -5,4 +5,10 @@ for name in latency chase; do
     grep -q $name words || echo "$name: not named"
     grep -n '.\{101\}' words
 done
+
+# A finding names the studies that find it, an instruction what is timed, a
+# simulated GPU where its numbers come from.
+"$SONDE" explain l1.size | grep -q 'finding l1.size, of study size' || echo "no study finds l1.size"
+"$SONDE" explain l1.latency add.u32 | grep -q 'isa.add.u32.latency.O3' || echo "nothing is found of add.u32"
+"$SONDE" explain sim:k20c | grep -q 'chosen: sets' || echo "sim:k20c has no source"
 exit 0

@@ -15,7 +15,7 @@ for signal in TERM HUP; do
     [ $status != 0 ] || { echo "too quick to be interrupted"; exit 77; }
     echo "status $status"
     sed 's/in part: .*structure.*/in part: STUDIES/' err
-    grep -o -m 1 '"schema": "sonde-report-1"' out.json
+    grep -o -m 1 '"schema": "sonde-report-2"' out.json
     grep -o -m 1 '"status": "not_measured"' out.json
     [ -s text ] || echo "no text"
 done

@@ -13,6 +13,6 @@ try --device=
 try --quiet=yes
 try list --record x
 try list -d sim:k20c
-try --version
-try topology --version
+try --version | sed "s/ ([0-9a-f]*)$//"
+try topology --version | sed "s/ ([0-9a-f]*)$//"
 try -- --version

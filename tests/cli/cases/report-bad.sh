@@ -6,7 +6,7 @@ head -20 "$file" >cut.json
 sed 's/"at_least"/"at_lest"/' "$file" >status.json
 sed 's/"l1.line"/"l1.size"/' "$file" >twice.json
 sed 's/"l1.line"/"l1 \\u001b[2J"/' "$file" >escape.json
-sed 's/report-1/report-2/' "$file" >schema.json
+sed 's/report-2/report-3/' "$file" >schema.json
 for name in missing text cut status twice escape schema; do
     try report $name.json
 done

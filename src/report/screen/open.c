@@ -1,0 +1,74 @@
+#include "report/screen/open.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct open {
+    const struct results *results;
+    size_t missing, doubted, bounds;
+};
+
+/* What the device has not is not missing, nor what its driver does not say. */
+static bool is_missing(const struct finding *f)
+{
+    return f->status == STATUS_NOT_MEASURED && !f->skipped &&
+           (f->study == NULL || strcmp(f->study, "properties") != 0);
+}
+
+static struct open count_open(const struct results *r)
+{
+    struct open o = {.results = r};
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const struct finding *const f = r->findings[i];
+        o.missing += is_missing(f);
+        o.bounds += f->status == STATUS_AT_LEAST || f->status == STATUS_AT_MOST;
+        o.doubted += f->status == STATUS_IN_DOUBT ||
+                     (f->status == STATUS_MEASURED && f->because != NULL);
+    }
+    return o;
+}
+
+/* The first so many of what is missing: " (l2.set_bits, …)" */
+static void put_names(struct buf *out, const struct open *o, size_t most)
+{
+    size_t named = 0;
+    for (size_t i = 0; named < most && i < o->results->finding_count; i++) {
+        const struct finding *const f = o->results->findings[i];
+        if (is_missing(f))
+            buf_printf(out, "%s%s", named++ > 0 ? ", " : " (", f->id);
+    }
+    if (named > 0)
+        buf_text(out, named < o->missing ? ", …)" : ")");
+}
+
+static void put_count(struct buf *out, size_t count, const char *what)
+{
+    if (count > 0)
+        buf_printf(out, "%s%zu %s", out->length > 0 ? ", " : "Open: ", count,
+                   what);
+}
+
+static void put_open(struct buf *out, const struct open *o, size_t names)
+{
+    buf_clear(out);
+    put_count(out, o->missing, "not measured");
+    put_names(out, o, names);
+    put_count(out, o->doubted, "in doubt");
+    put_count(out, o->bounds, o->bounds > 1 ? "bounds" : "bound");
+    buf_printf(out, "%s sonde -v says ",
+               out->length > 0 ? ";" : "All is measured;");
+    buf_text(out, o->missing + o->doubted + o->bounds > 0 ? "why" : "more");
+}
+
+void open_line(const struct writer *w)
+{
+    const struct open o = count_open(w->results);
+    struct buf out = {0};
+    size_t names = o.missing;
+    do
+        put_open(&out, &o, names);
+    while (page_columns(out.data) > page_width(&w->page) && names-- > 0);
+    page_line(&w->page, &(struct line){.text = out.data});
+    buf_free(&out);
+}

@@ -1,0 +1,11 @@
+/* What stays open of a report, in one line. */
+#ifndef SONDE_REPORT_SCREEN_OPEN_H
+#define SONDE_REPORT_SCREEN_OPEN_H
+
+#include "report/writer.h"
+
+/* "Open: 4 not measured (l2.set_bits, …), 8 in doubt, 3 bounds; sonde -v says
+ * why": with as many names as fit. */
+void open_line(const struct writer *writer);
+
+#endif

@@ -1,0 +1,11 @@
+/* The report on one screen: 24 lines of 80 columns. */
+#ifndef SONDE_REPORT_SCREEN_SCREEN_H
+#define SONDE_REPORT_SCREEN_SCREEN_H
+
+#include "report/writer.h"
+
+/* The memory hierarchy, a row a storage; false, and nothing is written, if the
+ * results have none of it. */
+bool screen_topology(const struct writer *writer);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * The memory hierarchy as one table: a row a storage, as a load meets them.
+ * What is not plainly measured carries a mark, which a legend explains.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/quantity.h"
+#include "report/screen/columns.h"
+#include "report/screen/open.h"
+#include "report/screen/screen.h"
+#include "report/storage.h"
+
+enum cell { NAME, SIZE, LINE, SETS, POLICY, CYCLES, NS, RATE, USERS };
+
+static const struct column headings[] = {
+    [NAME] = {"storage", .left = true},
+    [SIZE] = {"size"},
+    [LINE] = {"line/sector"},
+    [SETS] = {"sets × ways"},
+    [POLICY] = {"policy", .left = true, .spare = true},
+    [CYCLES] = {"cycles"},
+    [NS] = {"ns"},
+    [RATE] = {"read"},
+    [USERS] = {"shared by", .left = true},
+    {0},
+};
+
+/* The rows, and what a path is called that ends in the storage of another. */
+static const struct storage {
+    const char *id, *name, *path;
+} storages[] =
+    {
+        {"shared", "shared memory", NULL},
+        {"dsm", "cluster's", NULL},
+        {"const_l1", "constant L1", "constants"},
+        {"const_l15", "constant L1.5", "constants"},
+        {"icache_l0", "instruction L0", "instructions"},
+        {"icache_l1", "instruction L1", "instructions"},
+        {"icache_l15", "instruct. L1.5", "instructions"},
+        {"l1", "L1 cache", "global loads"},
+        {"texture", "texture cache", "texture"},
+        {"readonly", "read-only", "read-only"},
+        {"local", "L1 for local", "local"},
+        {"l2", "L2 cache", NULL},
+        {"memory", "memory", NULL},
+},
+  translations[] = {
+      {"tlb_l1", "TLB L1", NULL},
+      {"tlb_l2", "TLB L2", NULL},
+      {"tlb_l3", "TLB L3", NULL},
+};
+
+struct screen {
+    const struct writer *writer;
+    const struct results *results;
+    struct columns columns;
+};
+
+static const struct finding *find(const struct screen *s, const char *component,
+                                  const char *attribute)
+{
+    return storage_finding(s->results, component, attribute);
+}
+
+/* An interval of which either end is further from the value than this share of
+ * it shows in the two or three digits of a cell. */
+#define WIDE 0.02
+
+static bool is_wide(const struct finding *f)
+{
+    return f->has_interval && f->value.kind == VALUE_NUMBER &&
+           fmax(f->interval[1] - f->value.number,
+                f->value.number - f->interval[0]) >
+               WIDE * fabs(f->value.number);
+}
+
+/* The text with the mark of how far it holds; takes the text. */
+static char *marked(const struct finding *f, char *text)
+{
+    const char *before = "", *after = "";
+    if (f->status == STATUS_AT_LEAST)
+        before = "≥";
+    else if (f->status == STATUS_AT_MOST)
+        before = "≤";
+    else if (f->status == STATUS_IN_DOUBT || f->because != NULL)
+        before = "?";
+    else if (f->status == STATUS_REPORTED)
+        before = "(", after = ")";
+    else if (is_wide(f))
+        before = "~";
+    char *const whole = xasprintf("%s%s%s", before, text, after);
+    free(text);
+    return whole;
+}
+
+/* NULL: nothing to say; "–": it was not measured. */
+static char *number_cell(const struct finding *f,
+                         void put(struct buf *out, double number,
+                                  const char *unit))
+{
+    struct buf out = {0};
+    if (f == NULL || f->skipped)
+        return NULL;
+    if (f->status == STATUS_NOT_MEASURED)
+        return xstrdup("–");
+    if (f->value.kind != VALUE_NUMBER)
+        return NULL;
+    put(&out, f->value.number, f->unit);
+    return marked(f, buf_take(&out));
+}
+
+static void put_quantity(struct buf *out, double number, const char *unit)
+{
+    quantity_number(out, number, 0, unit);
+}
+
+static void put_plain(struct buf *out, double number, const char *unit)
+{
+    (void)unit;
+    quantity_number(out, number, 0, "");
+}
+
+/* Three digits, of large numbers all before the point. */
+static void put_short(struct buf *out, double number, const char *unit)
+{
+    char text[32];
+    (void)unit;
+    if (fabs(number) >= 100)
+        snprintf(text, sizeof text, "%.0f", number);
+    else
+        snprintf(text, sizeof text, "%.3g", number);
+    buf_text(out, text);
+}
+
+/* "128/32 B"; "64 B" where a sector is a line. */
+static char *line_cell(const struct screen *s, const char *component)
+{
+    const struct finding *const sector = find(s, component, "sector");
+    char *const line = number_cell(find(s, component, "line"), put_plain);
+    char *const part = number_cell(sector, put_plain);
+    char *text = NULL;
+    if (line != NULL && part != NULL && strcmp(line, part) != 0)
+        text = xasprintf("%s/%s B", line, part);
+    else if (line != NULL || part != NULL)
+        text =
+            xasprintf("%s%s", line != NULL ? line : part,
+                      strcmp(line != NULL ? line : part, "–") != 0 ? " B" : "");
+    free(line);
+    free(part);
+    return text;
+}
+
+/* Ways of each set, equal ones run together: "17 + 6 × 8". */
+static char *unequal_sets(const struct finding *f)
+{
+    struct buf out = {0};
+    const struct value *const list = &f->value;
+    for (size_t i = 0, end; i < list->count; i = end) {
+        for (end = i + 1; end < list->count; end++)
+            if (!value_equal(&list->items[i], &list->items[end]))
+                break;
+        buf_text(&out, i > 0 ? " + " : "");
+        if (end - i > 1)
+            buf_printf(&out, "%zu × ", end - i);
+        quantity_value(&out, &list->items[i], 0, "");
+    }
+    return marked(f, buf_take(&out));
+}
+
+static char *sets_cell(const struct screen *s, const char *component)
+{
+    const struct finding *const list = find(s, component, "set_ways");
+    if (list != NULL && list->value.kind == VALUE_LIST)
+        return unequal_sets(list);
+    char *const sets = number_cell(find(s, component, "sets"), put_plain);
+    char *const ways = number_cell(find(s, component, "ways"), put_plain);
+    char *text = NULL;
+    if (sets != NULL && ways != NULL && strcmp(sets, "–") == 0 &&
+        strcmp(ways, "–") == 0)
+        text = xstrdup("–");
+    else if (sets != NULL || ways != NULL)
+        text = xasprintf("%s × %s", sets != NULL ? sets : "–",
+                         ways != NULL ? ways : "–");
+    free(sets);
+    free(ways);
+    return text;
+}
+
+static char *banks_cell(const struct screen *s)
+{
+    char *const banks = number_cell(find(s, "shared", "banks"), put_plain);
+    char *const text = banks != NULL ? xasprintf("%s banks", banks) : NULL;
+    free(banks);
+    return text;
+}
+
+static char *policy_cell(const struct screen *s, const char *component)
+{
+    const struct finding *const f = find(s, component, "policy");
+    if (f == NULL || f->value.kind != VALUE_TEXT)
+        return f != NULL && f->status == STATUS_NOT_MEASURED && !f->skipped
+                   ? xstrdup("–")
+                   : NULL;
+    return marked(f, xstrdup(f->value.text));
+}
+
+/* What a load costs there; of what only its misses show (code, pages) what a
+ * miss costs more. */
+static const struct finding *cost_of(const struct screen *s,
+                                     const char *component, const char **plus)
+{
+    const struct finding *const f = find(s, component, "latency");
+    *plus = f == NULL ? "+" : "";
+    return f != NULL ? f : find(s, component, "miss_penalty");
+}
+
+static char *with_plus(const char *plus, char *text)
+{
+    if (text == NULL || plus[0] == '\0' || strcmp(text, "–") == 0)
+        return text;
+    char *const whole = xasprintf("%s%s", plus, text);
+    free(text);
+    return whole;
+}
+
+static char *ns_cell(const struct screen *s, const struct finding *f,
+                     const char *plus)
+{
+    struct buf out = {0};
+    if (f == NULL || f->value.kind != VALUE_NUMBER || s->writer->clock_hz <= 0)
+        return NULL;
+    put_short(&out, f->value.number / s->writer->clock_hz * 1e9, "");
+    return with_plus(plus, buf_take(&out));
+}
+
+/* "SM", "4 per SM", "2 SMs", "all SMs", as far as was found. */
+static char *users_cell(const struct screen *s, const char *component)
+{
+    double per_sm, sms, all = 0;
+    if (finding_number(find(s, component, "per_sm"), &per_sm) && per_sm > 1)
+        return xasprintf("%.0f per SM", per_sm);
+    const struct finding *const f = find(s, component, "sms_sharing");
+    finding_number(find(s, "sm", "count"), &all);
+    if (!finding_number(f, &sms))
+        return f != NULL && !f->skipped ? number_cell(f, put_plain) : NULL;
+    if (sms <= 1)
+        return xstrdup("SM");
+    return sms >= all && all > 0 ? xstrdup("all SMs")
+                                 : xasprintf("%.0f SMs", sms);
+}
+
+static void add_row(struct screen *s, const struct storage *storage,
+                    const char *size, const char *line)
+{
+    const char *plus;
+    const char *const id = storage->id;
+    const struct finding *const cost = cost_of(s, id, &plus);
+    const struct finding *const bytes =
+        strcmp(id, "shared") == 0 ? find(s, "sm", "shared") : find(s, id, size);
+    struct columns_row *const row = columns_add(&s->columns);
+    row->cell[NAME] = xstrdup(storage->name);
+    row->cell[SIZE] = number_cell(bytes, put_quantity);
+    row->cell[LINE] = line == NULL
+                          ? line_cell(s, id)
+                          : number_cell(find(s, id, line), put_quantity);
+    row->cell[SETS] =
+        strcmp(id, "shared") == 0 ? banks_cell(s) : sets_cell(s, id);
+    row->cell[POLICY] = policy_cell(s, id);
+    row->cell[CYCLES] = with_plus(plus, number_cell(cost, put_short));
+    row->cell[NS] = ns_cell(s, cost, plus);
+    row->cell[RATE] = number_cell(find(s, id, "read_bandwidth"), put_quantity);
+    row->cell[USERS] = users_cell(s, id);
+}
+
+static void put_path(const struct screen *s, const char *storage,
+                     const struct storage *path, struct buf *out)
+{
+    const char *plus, *ignored;
+    const struct finding *const cost = cost_of(s, path->id, &plus);
+    buf_printf(out, "%s %s", out->length > 0 ? "," : "also serves", path->path);
+    if (cost == NULL || cost->value.kind != VALUE_NUMBER ||
+        storage_agree(cost, cost_of(s, storage, &ignored)))
+        return;
+    char *const cycles = number_cell(cost, put_short);
+    buf_printf(out, " (%s%s cycles)", plus, cycles);
+    free(cycles);
+}
+
+/* "also the path of texture (88 cycles), read-only, local (29 cycles)" */
+static void add_paths(struct screen *s, const char *storage)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < COUNT_OF(storages); i++) {
+        const char *const of = storage_of_path(s->results, storages[i].id);
+        if (of != NULL && strcmp(of, storage) == 0)
+            put_path(s, storage, &storages[i], &out);
+    }
+    if (out.length > 0)
+        columns_note(&s->columns, buf_string(&out));
+    buf_free(&out);
+}
+
+/* "near 279, far 456; a miss: near 548, far 727 cycles": an L2 in parts. */
+static void add_sides(struct screen *s)
+{
+    static const struct {
+        const char *attribute, *before;
+    } sides[] = {
+        {"near_latency", "near "},
+        {"far_latency", ", far "},
+        {"near_miss_latency", "; a miss: near "},
+        {"far_miss_latency", ", far "},
+    };
+    struct buf out = {0};
+    char *const size = number_cell(find(s, "l2", "near_size"), put_quantity);
+    if (size != NULL && strcmp(size, "–") != 0)
+        buf_printf(&out, "in parts of %s: ", size);
+    free(size);
+    const size_t length = out.length;
+    for (size_t i = 0; i < COUNT_OF(sides); i++) {
+        char *const cycles =
+            number_cell(find(s, "l2", sides[i].attribute), put_short);
+        if (cycles != NULL)
+            buf_printf(&out, "%s%s", sides[i].before, cycles);
+        free(cycles);
+    }
+    if (out.length > length) {
+        buf_text(&out, " cycles");
+        columns_note(&s->columns, buf_string(&out));
+    }
+    buf_free(&out);
+}
+
+static bool is_shown(const struct screen *s, const struct storage *storage)
+{
+    return storage_present(s->results, storage->id) &&
+           storage_of_path(s->results, storage->id) == NULL;
+}
+
+static void add_storages(struct screen *s)
+{
+    for (size_t i = 0; i < COUNT_OF(storages); i++) {
+        if (!is_shown(s, &storages[i]))
+            continue;
+        add_row(s, &storages[i], "size", NULL);
+        add_paths(s, storages[i].id);
+        if (strcmp(storages[i].id, "l2") == 0)
+            add_sides(s);
+    }
+}
+
+static void add_translations(struct screen *s)
+{
+    bool any = false;
+    for (size_t i = 0; i < COUNT_OF(translations); i++) {
+        if (!is_shown(s, &translations[i]))
+            continue;
+        if (!any) {
+            struct columns_row *const row = columns_add(&s->columns);
+            row->heading = true;
+            row->cell[NAME] = xstrdup("translation");
+            row->cell[SIZE] = xstrdup("reach");
+            row->cell[LINE] = xstrdup("page");
+        }
+        any = true;
+        add_row(s, &translations[i], "reach", "page");
+    }
+}
+
+/* Marks that stand in the table, and what they mean. */
+static const struct mark {
+    const char *mark, *meaning;
+    bool first; /* it means that only before all else */
+} marks[] = {
+    {"?", "? in doubt", false},
+    {"~", "~ give or take over 2 %", false},
+    {"≥", "≥ ≤ bounds", false},
+    {"≤", "≥ ≤ bounds", false},
+    {"–", "– not measured", false},
+    {"+", "+ a miss adds", true},
+    {"(", "( ) the driver's", true},
+};
+
+static bool has_mark(const struct columns *c, const struct mark *m)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        for (size_t k = SIZE; k < CELLS_MOST; k++) {
+            const char *const cell =
+                c->shown >> k & 1 ? c->row[i].cell[k] : NULL;
+            const char *const at = cell != NULL ? strstr(cell, m->mark) : NULL;
+            if (at != NULL && (at == cell || !m->first))
+                return true;
+        }
+    return false;
+}
+
+static void put_legend(const struct screen *s)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < COUNT_OF(marks); i++)
+        if (has_mark(&s->columns, &marks[i]) &&
+            (out.length == 0 || strstr(out.data, marks[i].meaning) == NULL))
+            buf_printf(&out, "%s%s", out.length > 0 ? "; " : "",
+                       marks[i].meaning);
+    if (out.length > 0)
+        page_line(&s->writer->page,
+                  &(struct line){.text = out.data, .tone = TONE_FAINT});
+    buf_free(&out);
+}
+
+bool screen_topology(const struct writer *w)
+{
+    struct screen s = {
+        .writer = w, .results = w->results, .columns.column = headings};
+    add_storages(&s);
+    add_translations(&s);
+    if (s.columns.rows > 0) {
+        page_line(&w->page, &(struct line){0});
+        columns_write(&s.columns, &w->page);
+        put_legend(&s);
+        open_line(w);
+    }
+    const bool any = s.columns.rows > 0;
+    columns_free(&s.columns);
+    return any;
+}

@@ -1,0 +1,132 @@
+# Wrong usages: each ends with this status and says one sentence, in which the
+# word stands that tells what to do next.  STATUS|WORD|WORDS OF THE COMMAND
+file=$CLI/cases/example.json
+echo '{}' >empty.json
+: >void.json
+echo '[1' >cut.json
+sed 's/report-2/report-9/' "$file" >newer.json
+echo 'add.u32 %r0, %r0, %r1;' >a.ptx
+mkdir folder
+while IFS='|' read -r status word line; do
+    [ -n "$status" ] || continue
+    eval "\"\$SONDE\" $line" >out 2>err </dev/null
+    got=$?
+    [ $got = "$status" ] || echo "sonde $line: status $got, not $status"
+    [ "$(wc -l <err)" = 1 ] || { echo "sonde $line: not one line:"; cat err; }
+    grep -q -- "$word" err || { echo "sonde $line: no '$word':"; cat err; }
+    [ ! -s out ] || echo "sonde $line: something on standard output"
+done <<'END'
+2|topology|tpology
+2|--help|xyzzy
+2|--help|''
+2|help topology|topology l1
+2|STUDY|run
+2|NAME|probe
+2|NAME|ptx
+2|NAME|explain
+2|FILE|report
+2|help report|report a.json b.json
+2|studies|list studes
+2|devices|list everything
+2|help list|list devices profiles
+2|report|help raport
+2|help help|help run isa
+2|--record|--recrod x
+2|--help|--nothing-like-it
+2|--help|-x
+2|SPEC|-d
+2|SPEC|--device=
+2|FILE|--json
+2|FILE|--json=
+2|needs a value|--seed
+2|whole number|--seed 1e3
+2|whole number|--seed -1
+2|whole number|--seed 18446744073709551616
+2|larger than 0|--budget 0
+2|larger than 0|--budget -3
+2|larger than 0|--budget soon
+2|larger than 0|--budget nan
+2|no value|--quiet=yes
+2|no value|--strict=yes
+2|always|--color
+2|always|--color maybe
+2|bash|--completion tcsh
+2|help list|list --record x
+2|help list|list -d sim:k20c
+2|help explain|explain latency --json x
+2|help probe|probe chase --json x
+2|help ptx|ptx chase --record x
+2|help report|report --seed 1 x.json
+2|help report|report --csv x empty.json
+2|help run|run clock --levels 3
+2|help topology|topology --csv x
+2|commas|--require l1.size, -d sim:quick
+2|commas|--require ,l1.size -d sim:quick
+2|commas|--require l1.size,,l2.size -d sim:quick
+2|value|--require '' -d sim:quick
+3|sim:h200|-d h200
+3|sim:k20c|-d k20c run clock
+3|k20c|-d sim:k20
+3|sonde list|-d sim:xyzzy
+3|sonde list|-d xyzzy
+3|sonde list|-d opencl:0
+3|none.json|-d sim:./none.json
+2|empty.json|-d sim:./empty.json
+2|void.json|-d sim:./void.json
+2|cut.json|-d sim:./cut.json
+2|folder|-d sim:./folder/
+2|none.rec|-d replay:none.rec
+2|not a recording|-d replay:empty.json
+2|void.json|-d replay:void.json
+2|copy the file|-d replay:empty.json --record x.rec
+2|latency|run latencyy -d sim:quick
+2|sonde list|run xyzzy -d sim:quick
+2|sonde list|run size, -d sim:quick
+2|sonde list|run ,size -d sim:quick
+2|chase|probe chas -d sim:quick
+2|sonde list|probe xyzzy -d sim:quick
+2|stride|probe chase strid=128 -d sim:quick
+2|stride|probe chase stride=0 -d sim:quick
+2|stride|probe chase stride=many -d sim:quick
+2|stride|probe chase stride -d sim:quick
+2|chase|ptx chas -d sim:quick
+2|latency|explain latncy
+2|sonde list|explain xyzzy
+2|sonde list|explain sim:xyzzy
+2|sonde list|explain sim:./empty.json
+2|matches|isa xyzzy -d sim:quick
+2|matches|isa 'zz.*' -d sim:quick
+2|0,3|isa add.u32 --levels 5 -d sim:quick
+2|0,3|isa add.u32 --levels 0,,3 -d sim:quick
+2|0,3|isa add.u32 --levels O3 -d sim:quick
+2|one instruction|isa --explain -d sim:quick
+2|one instruction|isa --explain add.u32 sub.u32 -d sim:quick
+2|sonde bench|bench -d sim:quick
+2|sonde bench|bench 'add.u32 %r0, %r0, %r1;' --file a.ptx -d sim:quick
+2|none.ptx|bench --file none.ptx -d sim:quick
+2|folder|bench --file folder -d sim:quick
+2|1 to 8|bench 'add.u32 %r0, %r0, %r1;' --chains 9 -d sim:quick
+2|1 to 32|bench 'add.u32 %r0, %r0, %r1;' --warps 33 -d sim:quick
+2|guard|bench 'add.u32 %r0, %r0, %r1;' --copies twice -d sim:quick
+2|none.json|report none.json
+2|not a report|report void.json
+2|schema|report empty.json
+2|cut.json|report cut.json
+2|newer|report newer.json
+2|folder|report folder
+2|not a report|report -
+2|not a report|report /dev/null
+2|no/such|run clock -d sim:quick --json no/such/file
+2|no/such|run clock -d sim:quick --record no/such/file
+2|folder|run clock -d sim:quick --json folder
+2|no/such|isa add.u32 -d sim:quick --csv no/such/file
+2|two files|isa add.u32 -d sim:quick --csv x --json x
+2|two files|run clock -d sim:quick --record x --json x
+3|sim:NAME|run clock --json x
+3|sim:NAME|isa add.u32 --csv x
+3|sim:NAME|run clock --record x
+3|GPU|-d cuda:0
+3|GPU|-d cuda:99
+3|cuda|-d cuda:x
+3|GPU|-d cuda:GPU-0
+END
