@@ -14,8 +14,10 @@
 # src/analysis that compare (< > <= >= == !=) and hold a literal with a point,
 # 0.0 excepted, where neither the statement nor the line above it has a
 # comment.  The first statement of a function is also excused by a comment
-# above the function.  Names (#define, enum, a table) are not looked at: read
-# their comments.
+# above the function.  Of all other literals with a point (initialisers, rows,
+# arguments) a comment above the function or the definitions stands for all
+# that follows up to its end, or an empty line; whole numbers, halves and
+# quartiles need none.  #define and enum are not looked at: read their comments.
 set -euf
 
 cd "${1:-$(dirname "$0")/..}"
@@ -161,13 +163,52 @@ constants() {
         # statement; any other statement begins with what is above it.
         if (text ~ /^\{/)
             ;
-        else if (text ~ /[;{}] *$/)
+        else if (text ~ /[;{}] *$/ && text !~ /^ *for \(.*; *$/)
             here = 0
         else if (text ~ /^ *$/ && !comment)
             here = 0
     }' | sed 's/  *$//' >"$work/constants"
     echo "$(grep -c . "$work/constants") comparisons with a constant that has no derivation beside it"
     cat "$work/constants"
+}
+
+# The same of what is not compared: initialisers, rows of tables, arguments.
+numbers() {
+    grep -E '^src/(study|analysis)/.*\.c$' "$work/files" | xargs awk '
+    FNR == 1 { body = inside = told = named = 0 }
+    {
+        text = $0
+        comment = inside || text ~ /\/\*/
+        if (text ~ /\/\*/)
+            inside = 1
+        if (inside && text ~ /\*\//)
+            inside = 0
+        gsub(/\/\*.*\*\//, "", text)
+        if (comment && (inside || text ~ /\*\//))
+            text = ""
+        gsub(/"([^"\\]|\\.)*"/, "", text)
+        if (text ~ /^ *$/ && !comment)
+            told = 0
+        told = told || comment
+        if (text ~ /^\{/) {
+            body = 1
+            named = told
+        }
+        if (text ~ /^[^#]*[0-9]\.[0-9]/ && !told && !named) {
+            rest = text
+            while (gsub(/(^|[^0-9.])([0-9]+\.0|0\.5|0\.25|0\.75)([^0-9]|$)/,
+                        " ", rest))
+                ;
+            if (rest ~ /[0-9]\.[0-9]/)
+                print "    " FILENAME ":" FNR " " $0
+        }
+        if (text ~ /^\}/)
+            told = named = body = 0
+        else if (body && text ~ /[;{}] *$/ && text !~ /^ *for \(.*; *$/)
+            told = 0
+    }' | sed 's/  *$//' >"$work/numbers"
+    echo "$(grep -c . "$work/numbers") other numbers that have none"
+    cat "$work/numbers"
 }
 
 # ---- arrows and circles ----------------------------------------------------
@@ -260,6 +301,7 @@ fi
 macros
 echo
 constants
+numbers
 echo
 includes
 room_arrows

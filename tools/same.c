@@ -30,6 +30,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "report/report.h"
 
 enum { FILE_MOST = 1 << 28, TEXT_MOST = 1 << 30, KINDS_MOST = 64 };
 
@@ -383,10 +384,20 @@ static bool is_answer(const char *key)
     return true;
 }
 
+/* As it is written now, whichever version it was written in; NULL: none. */
 static json_t *report_of(const char *folder)
 {
     char *const text = file_text(folder, run_name, "json");
-    json_t *const report = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    struct results results = {0};
+    struct buf out = {0};
+    struct error err;
+    json_t *report = NULL;
+    if (text != NULL && report_read(text, run_name, &results, &err) == 0) {
+        report_json.write(&results, &(struct report_style){0}, &out);
+        report = json_loads(buf_string(&out), 0, NULL);
+    }
+    results_free(&results);
+    buf_free(&out);
     free(text);
     return report;
 }
