@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/say.h"
+#include "cli/terminal.h"
 
 /* Ten times a second is as often as an eye can follow. */
 #define INTERVAL_S 0.1
@@ -43,7 +43,8 @@ void progress_show(const struct sonde_progress *p)
         snprintf(text + used, sizeof text - used, ": %s", p->experiment);
     }
     /* The last column stays free, or some terminals begin a new line. */
-    fprintf(stderr, "\r%.*s\033[K", (int)say_columns(STDERR_FILENO) - 1, text);
+    fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(STDERR_FILENO) - 1,
+            text);
     fflush(stderr);
     shown = true;
     shown_at = p->seconds;

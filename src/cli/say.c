@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "cli/progress.h"
 
@@ -20,14 +19,6 @@ void say(const char *fmt, ...)
             *c = '?';
     progress_clear();
     fprintf(stderr, "sonde: %s\n", text);
-}
-
-size_t say_columns(int fd)
-{
-    struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
 }
 
 int say_result(const char *text)

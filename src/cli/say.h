@@ -3,14 +3,9 @@
 #ifndef SONDE_CLI_SAY_H
 #define SONDE_CLI_SAY_H
 
-#include <stddef.h>
-
 /* "sonde: …" on standard error, in one line; control characters, which may
  * come from files, are replaced. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Columns of the terminal that the file is; 80 where it tells none. */
-size_t say_columns(int fd);
 
 /* Writes results to standard output at once.  Returns an exit status: 0 also
  * if nobody reads them any more, 2 if they could not be written. */

@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/require.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
 
 static bool is_stdout(const char *path)
 {
@@ -189,7 +190,7 @@ static struct sonde_style style_of(const struct options *o, bool tree)
 {
     return (struct sonde_style){
         .color = is_colored(o),
-        .width = isatty(STDOUT_FILENO) ? say_columns(STDOUT_FILENO) : 0,
+        .width = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 0,
         .verbose = o->verbose,
         .tree = tree,
         .ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,

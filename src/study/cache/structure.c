@@ -860,20 +860,19 @@ static bool take_homes(struct structure_question *q)
     return sides != NULL;
 }
 
-static void structure_ask_level(struct lab *lab, enum level_id id)
+static struct structure_question question(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
-    const struct fact_bracket *const facts = fact_bracket(lab, id);
     const struct fact_line *const asked = fact_line(lab, id);
     /* Rings in order say little of a cache that few lines can be asked for. */
     const bool open =
         asked->bound || asked->longer || row->behind != LEVEL_COUNT;
     const uint64_t line =
         open ? fact_sure_sector(lab, id) : fact_sure_line(lab, id);
-    struct structure_question q = {
+    return (struct structure_question){
         .lab = lab,
         .row = row,
-        .facts = facts,
+        .facts = fact_bracket(lab, id),
         .line = line,
         .open = open,
         .parts = id == LEVEL_L2 && fact_sides(lab)->parts == 2 ? 2 : 1,
@@ -886,9 +885,15 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
                     lab->info->mapping_bytes > 0,
             .lasting = !row->of_sm,
             .fresh = row->of_sm}};
+}
+
+static void structure_ask_level(struct lab *lab, enum level_id id)
+{
+    struct structure_question q = question(lab, id);
+    const struct fact_bracket *const facts = q.facts;
     const char *other = facts->present ? shares_with(lab, id) : NULL;
-    if (facts->present && facts->overflows == 0 && row->behind != LEVEL_COUNT)
-        other = code_of(lab, row->component);
+    if (facts->present && facts->overflows == 0 && q.row->behind != LEVEL_COUNT)
+        other = code_of(lab, q.row->component);
     const char *const why = why_not(&q);
     if (other != NULL)
         take_over(&q, other);
