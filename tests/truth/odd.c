@@ -319,6 +319,27 @@ START_TEST(noise_makes_no_tlb_and_no_window)
 }
 END_TEST
 
+/* Half of the lines are farther than the few that are asked first: that is the
+ * L2, and no cache of constants before it. */
+START_TEST(the_near_part_of_l2_is_no_cache_of_constants)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=12 caches/l2={'line': 64, 'sector': 32, 'sets': 224, "
+                 "'ways': 14, 'scope': 'gpu', 'partitions': {'bits': [13, 15, "
+                 "17, 18, 19], 'far_cycles': 150}} "
+                 "paths/constant={'l2': 357, 'memory': 830} "
+                 "paths/global={'l2': [318, 378, 624], 'memory': [791, 851, "
+                 "1097]}"),
+        "latency");
+    ck_assert_str_eq(truth_text(f, "l2.latency", "status"), "measured");
+    static const char *const no[] = {"const_l1.latency",
+                                     "const_l1.miss_penalty"};
+    for (size_t i = 0; i < COUNT_OF(no); i++)
+        ck_assert_str_eq(truth_text(f, no[i], "status"), "not_measured");
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_odd(void)
 {
     TCase *t;
@@ -344,5 +365,6 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 3,
                         COUNT_OF(noises));
     tcase_add_test(t, a_cache_of_constants_need_not_be_as_large_as_l1);
+    tcase_add_test(t, the_near_part_of_l2_is_no_cache_of_constants);
     return suite;
 }

@@ -121,15 +121,17 @@ static bool knows_cold(const struct lab *lab, const struct level_row *row,
 
 /* What a level costs past which loads go to L2.  Cold loads tell it, unless
  * something had filled the level: then those that only L2 keeps do.  A level
- * is there if it surely is. */
+ * is there if it surely is; what costs no less than L2 is the near part of L2,
+ * and what costs more cold is the far one. */
 static void judge_level(struct lab *lab, const struct level_row *row,
                         struct fact_cached *facts, const struct cost *hit,
                         const struct cost *cold, const struct cost *l2)
 {
     const bool known = knows_cold(lab, row, cold);
-    const bool cold_misses = known && hits_cheaper(hit->high, cold->low);
-    const bool absent = !hits_cheaper(hit->low, l2->high) && known &&
-                        !hits_cheaper(hit->low, cold->high);
+    const bool as_l2 = !hits_cheaper(hit->low, l2->high);
+    const bool cold_misses =
+        known && !as_l2 && hits_cheaper(hit->high, cold->low);
+    const bool absent = as_l2 && known && !hits_cheaper(hit->low, cold->high);
     facts->hit = hit->cycles;
     facts->excess = hit->excess;
     facts->cold = cold->cycles;
@@ -180,8 +182,8 @@ static struct cost warm_cost(struct lab *lab, const struct level_row *row,
 {
     const char *const ring = row->apart > 32 ? small_local_ring : small_ring;
     const struct cost warm = lab_load_cost(lab, "%s %s", row->load, ring);
-    const bool clear = warm.doubt == NULL &&
-                       8 * fabs(warm.excess) < cold->low - warm.high;
+    const bool clear =
+        warm.doubt == NULL && 8 * fabs(warm.excess) < cold->low - warm.high;
     return row->bound == NULL || clear || !lab_ok(lab)
                ? warm
                : lab_load_cost(lab, "%s %s", row->load, smallest_ring);
