@@ -343,8 +343,8 @@ enum { SEND_LEAST = 128 << 10 };
 
 static bool is_sent_to(enum prober_buffer which)
 {
-    return which != BUFFER_RING && which != BUFFER_FLUSH &&
-           which != BUFFER_REFERENCE;
+    return which != BUFFER_RING && which != BUFFER_SHARED &&
+           which != BUFFER_FLUSH && which != BUFFER_REFERENCE;
 }
 
 int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,

@@ -24,6 +24,8 @@ struct recording;
 /* Device memory that probes share and that grows on demand. */
 enum prober_buffer {
     BUFFER_RING,
+    BUFFER_SHARED, /* a small one in the stead of BUFFER_RING, which may come to
+                      lie in another window of active pages than the rest */
     BUFFER_FLUSH,
     BUFFER_LINKS,
     BUFFER_JOBS,

@@ -1350,7 +1350,9 @@ struct visit {
 };
 
 /* Offsets up to ALIGNED_MOST are XORed into the address as into 0, so that what
- * its bits do shows; the driver aligns what is small. */
+ * its bits do shows; the driver aligns what is small.  SMs that wait for each
+ * other poll memory while one of them is timed: what they visit lies beside
+ * that, so that no load leaves the window of active pages. */
 static int place_global(struct prober *prober, struct visit *v,
                         struct error *err)
 {
@@ -1362,8 +1364,9 @@ static int place_global(struct prober *prober, struct visit *v,
     while (!paged && span > ALIGNED_LEAST && span <= ALIGNED_MOST &&
            align < span)
         align *= 2;
-    if (prober_buffer(prober, BUFFER_RING, span + align - 1, &v->base, err) !=
-        0)
+    if (prober_buffer(prober,
+                      v->script->sm_count > 1 ? BUFFER_SHARED : BUFFER_RING,
+                      span + align - 1, &v->base, err) != 0)
         return err->code;
     v->base = (v->base + align - 1) & ~(align - 1);
     return 0;
