@@ -27,14 +27,17 @@ static void read_clock(struct lab *lab, const struct samples *s,
     const struct column cycles = lab_column_of(lab, s, "cycles");
     const struct column ns = lab_column_of(lab, s, "ns");
     uint64_t *const step = &lab->references.step_ns;
-    double all = 0, ticks = 0;
-    for (size_t i = 0; i < ns.count; i++) {
-        *step = u64_gcd(*step, (uint64_t)ns.at[i]);
-        all += ns.at[i];
-        ticks += cycles.at[i];
+    r->ns = stats_min(ns.at, ns.count);
+    if (r->ns <= 0) {
+        r->slowest = r->fastest = -1;
+        return;
     }
-    r->hz = all > 0 ? 1e9 * ticks / all : -1;
-    r->ns = all / (double)ns.count;
+    for (size_t i = 0; i < ns.count; i++) {
+        const double hz = 1e9 * cycles.at[i] / ns.at[i];
+        *step = u64_gcd(*step, (uint64_t)ns.at[i]);
+        r->slowest = i > 0 ? fmin(r->slowest, hz) : hz;
+        r->fastest = fmax(r->fastest, hz);
+    }
 }
 
 /* In the first repetition nobody knows since when. */
@@ -102,13 +105,16 @@ static double error_of(const struct references *all, const struct reference *r)
     return r->ns > 0 ? fmin(step, STEP_MOST) / r->ns : 0;
 }
 
+/* The clock may move within a moment, too: what its spins came to each counts,
+ * and no mean of them. */
 static bool has_moved(const struct references *all, const struct reference *a,
                       const struct reference *b)
 {
     const double most =
         assume(ASSUME_CLOCK_MOVED) + error_of(all, a) + error_of(all, b);
-    return a->hz > 0 && b->hz > 0 &&
-           fabs(a->hz - b->hz) > most * fmax(a->hz, b->hz);
+    const double least = fmin(a->slowest, b->slowest);
+    const double fastest = fmax(a->fastest, b->fastest);
+    return least > 0 && fastest - least > most * fastest;
 }
 
 /* From one study to the next the quickest hits of an H200's L2 moved by up to 3
@@ -164,14 +170,15 @@ static void doubt(struct lab *lab, harmed *is_harmed, const char *why)
 }
 
 /* The rate that was found at the start is not that of the whole run. */
-static void doubt_rate(struct lab *lab, double hz, const char *why)
+static void doubt_rate(struct lab *lab, double slowest, double fastest,
+                       const char *why)
 {
     struct finding *const f = results_edit(lab->results, "clock", "measured");
     if (f == NULL || f->value.kind != VALUE_NUMBER)
         return;
     const double low = f->has_interval ? f->interval[0] : f->value.number;
     const double high = f->has_interval ? f->interval[1] : f->value.number;
-    finding_interval(f, fmin(low, hz), fmax(high, hz), -1);
+    finding_interval(f, fmin(low, slowest), fmax(high, fastest), -1);
     finding_doubt(f, why);
 }
 
@@ -204,10 +211,14 @@ static void judge_clock(struct lab *lab, const struct reference *first,
     if (!has_moved(&lab->references, first, now))
         return;
     lab->references.moved = true;
-    const char *const why =
-        lab_text(lab, why_clock_moved, first->hz / 1e6, now->hz / 1e6);
+    const double slowest = fmin(first->slowest, now->slowest);
+    const double fastest = fmax(first->fastest, now->fastest);
+    const bool rose = fastest > first->fastest;
+    const char *const why = lab_text(lab, why_clock_moved,
+                                     (rose ? slowest : fastest) / 1e6,
+                                     (rose ? fastest : slowest) / 1e6);
     doubt(lab, finding_has_seconds, why);
-    doubt_rate(lab, now->hz, why);
+    doubt_rate(lab, slowest, fastest, why);
 }
 
 static void judge(struct lab *lab, const struct reference *first,

@@ -27,8 +27,8 @@ struct quickest {
 /* At one moment; what is not told is negative. */
 struct reference {
     bool known; /* false: it could not be asked (an old recording) */
-    double hz;  /* of the SM clock */
-    double ns;  /* that one spin of it took */
+    double slowest, fastest; /* the SM clock of its spins, in Hz */
+    double ns;               /* that one spin took */
     struct quickest l1, l2;
     bool lost; /* L2 had lost what the launch before brought in */
     double processes, dropped;

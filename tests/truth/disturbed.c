@@ -133,6 +133,17 @@ START_TEST(a_clock_that_falls_later_is_not_that_of_the_run)
 }
 END_TEST
 
+/* … and in which one it fell is all the same: it may be the first. */
+START_TEST(a_clock_that_falls_in_the_first_reference_moved)
+{
+    json_t *const f = latencies_with(
+        _i == 0 ? "{'after_launches': 20, 'clock_khz': 980000}"
+                : "{'after_launches': 21, 'clock_khz': 980000}");
+    is_doubted(f, "clock.measured", "moved from 1000 to 980 MHz");
+    json_decref(f);
+}
+END_TEST
+
 START_TEST(what_is_found_while_it_is_throttled_is_in_doubt)
 {
     json_t *const f = latencies_with("{'after_launches': 300, 'throttle': 64}");
@@ -214,6 +225,8 @@ Suite *suite_truth_disturbed(void)
     tcase_add_test(t, throttling_puts_all_in_doubt);
     tcase_add_test(t, other_processes_put_all_in_doubt);
     tcase_add_test(t, a_clock_that_falls_later_is_not_that_of_the_run);
+    tcase_add_loop_test(t, a_clock_that_falls_in_the_first_reference_moved, 0,
+                        2);
     tcase_add_test(t, what_is_found_while_it_is_throttled_is_in_doubt);
     tcase_add_test(t, what_another_process_empties_makes_no_cache);
     tcase_add_test(t, a_gap_in_the_clock_puts_all_in_doubt);
