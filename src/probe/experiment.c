@@ -275,11 +275,12 @@ static char *next_word(char **rest)
     return word;
 }
 
-/* The parameters, which are what is left of a text. */
-static int parse_params(struct experiment *e, char *rest, struct error *err)
+int experiment_parse_for(const struct probe *probe, const char *text,
+                         struct experiment *e, struct error *err)
 {
-    char *pair;
+    char *const copy = xstrdup(text), *rest = copy, *pair;
     int status = 0;
+    *e = (struct experiment){.probe = probe};
     while (status == 0 && (pair = next_word(&rest)) != NULL)
         status = take_pair(e, pair, err);
     if (status == 0)
@@ -288,28 +289,18 @@ static int parse_params(struct experiment *e, char *rest, struct error *err)
         store_values(e);
     else
         experiment_free(e);
-    return status;
-}
-
-int experiment_parse_for(const struct probe *probe, const char *text,
-                         struct experiment *e, struct error *err)
-{
-    char *const copy = xstrdup(text);
-    *e = (struct experiment){.probe = probe};
-    const int status = parse_params(e, copy, err);
     free(copy);
     return status;
 }
 
 int experiment_parse(const char *text, struct experiment *e, struct error *err)
 {
-    char *const copy = xstrdup(text);
-    char *rest = copy;
+    char *const copy = xstrdup(text), *rest = copy;
     const char *const name = next_word(&rest);
     *e = (struct experiment){0};
     int status = find_probe(name != NULL ? name : "", &e->probe, err);
     if (status == 0)
-        status = parse_params(e, rest, err);
+        status = experiment_parse_for(e->probe, rest, e, err);
     free(copy);
     return status;
 }

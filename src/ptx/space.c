@@ -7,7 +7,7 @@
 static const char *const global_ops[] = {"ca", "cg", "cs", "lu", "cv", NULL};
 static const char *const no_ops[] = {"none", NULL};
 
-const struct space space_table[] = {
+static const struct space space_table[] = {
 #define SPACE(word, ...) {.name = word, __VA_ARGS__},
 #include "ptx/spaces.def"
 #undef SPACE

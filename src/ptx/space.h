@@ -38,9 +38,7 @@ struct space {
     const char *help;
 };
 
-/* The rows of spaces.def; NULL-terminated by name. */
-extern const struct space space_table[];
-/* Their names; NULL ends. */
+/* The names of the rows of spaces.def; NULL ends. */
 extern const char *const space_names[];
 const struct space *space_find(const char *name);
 /* True if OP is one of the space's. */

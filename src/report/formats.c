@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const struct report_format *const report_formats[] = {
+static const struct report_format *const report_formats[] = {
     &report_text,
     &report_json,
     &report_table,

@@ -34,8 +34,6 @@ struct report_format {
 extern const struct report_format report_text, report_json, report_table,
     report_csv;
 
-/* Ends with a NULL; in the order of the help. */
-extern const struct report_format *const report_formats[];
 const struct report_format *report_format_find(const char *name);
 
 /* Reads a report in JSON back (`sonde report FILE.json`); `where` names it in

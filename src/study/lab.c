@@ -782,7 +782,10 @@ enum level_id level_of(const struct level_row *row)
     return (enum level_id)(row - level_table);
 }
 
-bool lab_has_level(const struct lab *lab, enum level_id id, const char **why)
+/* Whether the level is there, as far as the running study may know; else *why
+ * says why not. */
+static bool has_level(const struct lab *lab, enum level_id id,
+                      const char **why)
 {
     const enum fact_id *r = lab->study->reads;
     while (r != NULL && *r != FACT_NONE && *r != FACT_BRACKET)
@@ -802,7 +805,7 @@ void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
     const char *why;
     if (!lab_ok(lab))
         return;
-    if (!lab_has_level(lab, id, &why)) {
+    if (!has_level(lab, id, &why)) {
         finding_none(lab_finding(lab, row->component, attribute), "%s", why);
         return;
     }

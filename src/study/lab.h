@@ -287,10 +287,7 @@ void finding_cost(struct finding *finding, const struct cost *cost);
 
 /* ---- levels ------------------------------------------------------------ */
 
-/* Whether the level is there, as far as the running study may know; else *why
- * says why not.  The level's row tells it. */
 enum level_id level_of(const struct level_row *row);
-bool lab_has_level(const struct lab *lab, enum level_id id, const char **why);
 
 /* What a study asks of one level. */
 typedef void level_question(struct lab *lab, const struct level_row *row);

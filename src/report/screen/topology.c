@@ -17,15 +17,15 @@
 enum cell { NAME, SIZE, LINE, SETS, POLICY, CYCLES, NS, RATE, USERS };
 
 static const struct column headings[] = {
-    [NAME] = {"storage", .left = true},
-    [SIZE] = {"size"},
-    [LINE] = {"line/sector"},
-    [SETS] = {"sets × ways"},
-    [POLICY] = {"policy", .left = true, .spare = true},
-    [CYCLES] = {"cycles"},
-    [NS] = {"ns"},
-    [RATE] = {"read"},
-    [USERS] = {"shared by", .left = true},
+    [NAME] = {.heading = "storage", .left = true},
+    [SIZE] = {.heading = "size"},
+    [LINE] = {.heading = "line/sector"},
+    [SETS] = {.heading = "sets × ways"},
+    [POLICY] = {.heading = "policy", .left = true, .spare = true},
+    [CYCLES] = {.heading = "cycles"},
+    [NS] = {.heading = "ns"},
+    [RATE] = {.heading = "read"},
+    [USERS] = {.heading = "shared by", .left = true},
     {0},
 };
 

@@ -330,7 +330,8 @@ static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
     why = sort_lines(s, &page);
     if (!lab_ok(s->lab) || (why == NULL && report_bits(s, &page)))
         return;
-    lab_refuse(s->lab, "*.slice_bits", why != NULL ? why : why_slices_no_bits);
+    lab_refuse(s->lab, "*.slice_bits", "%s",
+               why != NULL ? why : why_slices_no_bits);
     lab_cite_none(s->lab, "*.slice_bits", page.last);
 }
 
