@@ -275,6 +275,35 @@ static bool are_sets_known(const struct lab *lab, const char *component)
     return f != NULL && f->value.kind == VALUE_NUMBER;
 }
 
+/* What the sets hold that were counted; 0 if one of the three is not known. */
+static double bytes_of_sets(const struct lab *lab, const char *component)
+{
+    static const char *const factors[] = {"sets", "ways", "line"};
+    double bytes = 1;
+    for (size_t i = 0; i < COUNT_OF(factors); i++) {
+        const struct finding *const f = lab_found(lab, component, factors[i]);
+        const bool known = f != NULL && f->status == STATUS_MEASURED &&
+                           f->value.kind == VALUE_NUMBER;
+        bytes *= known ? f->value.number : 0;
+    }
+    return bytes;
+}
+
+/* Where rings have but a bound, lines in random order tell; but sets that hold
+ * another number contradict them. */
+static void doubt_by_sets(const struct lab *lab, const char *component,
+                          struct finding *size)
+{
+    const double bytes = bytes_of_sets(lab, component);
+    const double low = size->interval[0], high = size->interval[1];
+    if (size->status != STATUS_MEASURED || bytes == 0 ||
+        (low <= bytes && bytes <= high))
+        return;
+    finding_value(size, STATUS_IN_DOUBT, value_number(size->value.number));
+    finding_because(size, why_sets_and_overfill, bytes, low, high);
+    finding_interval(size, fmin(bytes, low), fmax(bytes, high), -1);
+}
+
 /* Of what an SM has: rings are corrected by what sets or lines in random order
  * say.  Sets of another path that shares the storage count if the latter allow
  * them. */
@@ -298,8 +327,11 @@ static void judge_of_sm(struct lab *lab, const char *component,
     else if (sets != NULL && (sets->status != STATUS_DERIVED ||
                               (are_sets_known(lab, component) && confirmed)))
         correct_by_sets(f, sets);
-    if (overfill != NULL && overfill->status == STATUS_MEASURED)
-        compare_with_overfill(f, overfill);
+    if (overfill == NULL || overfill->status != STATUS_MEASURED)
+        return;
+    compare_with_overfill(f, overfill);
+    if (rings->status != STATUS_MEASURED)
+        doubt_by_sets(lab, component, f);
 }
 
 static void judge_size(struct lab *lab, const char *component,
