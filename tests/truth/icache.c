@@ -139,6 +139,28 @@ START_TEST(what_is_fetched_ahead_is_counted)
 }
 END_TEST
 
+/* Behind lines of 64 B those of 128 B, of which two come with one that was
+ * fetched ahead: that is one line ahead. */
+START_TEST(what_comes_with_a_longer_line_is_not_ahead)
+{
+    json_t *const gpu = gpu_plain();
+    const int lines = 1 + _i;
+    gpu_wish(gpu,
+             "sms=2 caches={} caches/i0={'line': 64, 'sets': 32, 'ways': 5} "
+             "caches/i1={'line': 128, 'sets': 32, 'ways': 6} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
+             "paths/instruction/prefetch=%d",
+             lines);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l0", "line", 64, 0));
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
+    ck_assert(is_true(findings, "icache_l1", "prefetch", lines, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* As an H200's nearest cache: one set, which the loop that calls lies in, too, so
  * that its ways are not known; and what pushes out is no row of lines that come
  * by themselves. */
@@ -318,6 +340,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 3, 5);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 12, 13);
+    tcase_add_loop_test(t, what_comes_with_a_longer_line_is_not_ahead, 0, 2);
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
     tcase_add_test(t, lines_get_shorter);

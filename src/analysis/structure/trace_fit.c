@@ -275,6 +275,11 @@ bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
     return trace_rival_explains(best, &t->outcome);
 }
 
+bool trace_fit_is_chance(const struct trace_fit *fit)
+{
+    return fit->policy == POLICY_RANDOM || fit->policy == POLICY_WEIGHTED;
+}
+
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
     const struct trace_model c = {.line = fit->model_line,

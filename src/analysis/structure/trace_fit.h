@@ -72,6 +72,8 @@ bool trace_search_judge(const struct trace_search *search,
                         struct trace_fit *fit);
 void trace_search_free(struct trace_search *search);
 
+/* Whether victims are of chance. */
+bool trace_fit_is_chance(const struct trace_fit *fit);
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);

@@ -203,7 +203,8 @@ static void touch_own(struct walk *w)
 }
 
 /* A line, so many behind the one that is called, goes on to the level unless a
- * nearer cache, to which it comes, too, is known to have it. */
+ * nearer cache, to which it comes, too, is known to have it: of victims of
+ * chance nobody knows which those are. */
 static void ask_ahead(struct walk *w, uint64_t at, uint64_t lines)
 {
     bool found = false;
@@ -247,7 +248,7 @@ struct trace code_trace(struct lab *lab, const struct code_path *path,
     w.trace.visits =
         lab_alloc(lab, draws->count * (2 + most), sizeof *w.trace.visits);
     for (size_t i = 0; i < level; i++)
-        if (path->sector[i] > 0)
+        if (path->sector[i] > 0 && !trace_fit_is_chance(&path->fit[i]))
             w.nearer[i] = trace_fit_cache(&path->fit[i], path->sector[i]);
     for (size_t i = 0; i < draws->count; i++) {
         const uint64_t at = (uint64_t)draws->offset[i];

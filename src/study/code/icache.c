@@ -335,50 +335,79 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     }
 }
 
-/* In how many blocks a call brings the line so many behind its own to a level;
- * 0 where no two lines of a block are so far apart. */
-static size_t blocks_brought(struct lab *lab, const struct curve *c,
-                             size_t level, uint64_t lines,
-                             struct cold_call call)
+/* Whether a call there fetches one line of the nearest cache and no other. */
+static bool is_alone(uint64_t at, uint64_t line)
+{
+    const uint64_t half =
+        at % CODE_HALVED < CODE_PLACE / 2 ? CODE_PLACE / 2 : 0;
+    return at / line ==
+           (at / CODE_PLACE * CODE_PLACE + CODE_PLACE - 1 - half) / line;
+}
+
+/* Finds a place to call, and one to look at in the line of a level that begins
+ * so many lines of the nearest cache behind it: in no other does what came
+ * ahead not come with what is nearer.  False if there is none in a block. */
+static bool find_places(uint64_t line, uint64_t own, uint64_t lines,
+                        struct cold_call *call)
+{
+    const uint64_t tail = u64_min(line, CODE_PLACE) - CODE_PLACE + CODE_TAIL;
+    for (uint64_t begin = BLOCK - own; begin >= lines * line; begin -= own) {
+        call->called = begin - lines * line + tail;
+        /* What is called again may run on through one that came. */
+        const bool again = call->again == 0 || lines > 2 ||
+                           is_alone(call->called + call->again, line);
+        call->then = begin + tail;
+        while (!is_alone(call->then, line) && call->then < begin + own)
+            call->then += line;
+        if (again && is_alone(call->called, line) && call->then < begin + own)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a call brings the line so many behind its own to a level, by so many
+ * blocks. */
+struct ahead_answer {
+    bool asked, brought, agree;
+};
+
+static struct ahead_answer ask_ahead(struct lab *lab, const struct curve *c,
+                                     size_t level, uint64_t lines,
+                                     struct cold_call call)
 {
     const uint64_t line = fact_code(lab)->level[0].line;
-    /* The beginning of one of the level's, which does not come with another.
-     * Half a line of 128 B can be called alone in each KiB. */
-    const uint64_t own = u64_max(line, fact_code(lab)->level[level].line);
-    const uint64_t to = line < CODE_PLACE ? KIB : BLOCK - own + CODE_TAIL;
+    const uint64_t own = fact_code(lab)->level[level].line;
     size_t brought = 0;
-    if ((lines + 1) * line > to)
-        return 0;
-    uint64_t from = to - lines * line, half = 0;
-    /* A call of a line's first half runs on through the other, and is as far
-     * before the second half here as the other before the first. */
-    if (line < CODE_PLACE && from % CODE_PLACE == 0)
-        half = line;
-    if (line < CODE_PLACE)
-        from += half + line / 2;
-    call.called = from;
-    call.then = to + half;
+    if (own == 0 || !find_places(line, u64_max(line, own), lines, &call))
+        return (struct ahead_answer){0};
     const double *const extra = cold_cycles(lab, &call);
     for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
         brought += extra[i] < extra_limit(c, level);
-    return brought;
+    return (struct ahead_answer){.asked = true,
+                                 .brought = brought > BLOCKS / 2,
+                                 .agree = u64_min(brought, BLOCKS - brought) <=
+                                          BLOCKS / 4};
 }
 
 /* Lines of the nearest cache that a call brings to a level beside its own, the
- * first so many of which it is known to.  `told` is found if nearly all blocks
- * agree; NULL: nobody asks. */
+ * first so many of which it is known to.  Where one cannot be asked, as two
+ * lines of 64 B in one of 256 B, that behind it may tell.  `told` is found if
+ * nearly all blocks agree; NULL: nobody asks. */
 static uint64_t count_ahead(struct lab *lab, const struct curve *c,
                             size_t level, uint64_t lines, struct cold_call call,
                             struct finding *told)
 {
-    bool agree = true, more = true;
+    struct ahead_answer a = {.asked = true, .brought = true};
+    bool agree = true;
     if (told != NULL)
         lab_cite(lab, told);
-    while (lab_ok(lab) && more) {
-        const size_t n = blocks_brought(lab, c, level, lines + 1, call);
-        agree = agree && u64_min(n, BLOCKS - n) <= BLOCKS / 4;
-        more = n > BLOCKS / 2;
-        lines += more;
+    while (lab_ok(lab) && a.brought) {
+        uint64_t next = lines;
+        do
+            a = ask_ahead(lab, c, level, ++next, call);
+        while (!a.asked && next == lines + 1);
+        agree = agree && a.agree && (a.brought || next == lines + 1);
+        lines = a.brought ? next : lines;
     }
     lab_uncite(lab);
     if (told != NULL && lab_ok(lab) && agree)
@@ -400,8 +429,7 @@ static void find_near(struct lab *lab, const struct curve *c,
     path->near = count_ahead(lab, c, 0, 0, call, f);
     call.again = path->line;
     if (path->near > 0)
-        path->on_hits =
-            blocks_brought(lab, c, 0, path->near + 1, call) > BLOCKS / 2;
+        path->on_hits = ask_ahead(lab, c, 0, path->near + 1, call).brought;
     finding_protocol(f, "after",
                      value_text(path->on_hits ? "each call" : "a miss"));
 }
@@ -574,21 +602,16 @@ static void call_apart(const struct cache_question *q,
         u64_min(many ? 2 * held : held + held / 16 + 1, CODE_POOL / bytes);
 }
 
-/* Whether victims are of chance. */
-static bool is_chance(const struct trace_fit *fit)
-{
-    return fit->policy == POLICY_RANDOM || fit->policy == POLICY_WEIGHTED;
-}
-
 /* Something is there that is in no model. */
 static bool is_disturbed(const struct trace_fit *fit)
 {
-    return !is_chance(fit) && fit->agrees < assume(ASSUME_CODE_AGREES);
+    return !trace_fit_is_chance(fit) &&
+           fit->agrees < assume(ASSUME_CODE_AGREES);
 }
 
 static bool is_uncertain(const struct trace_fit *fit)
 {
-    return is_chance(fit) || is_disturbed(fit);
+    return trace_fit_is_chance(fit) || is_disturbed(fit);
 }
 
 /* Of what is uncertain only functions that fit show sets.  If they are spread
@@ -678,7 +701,7 @@ static void report_policy(struct cache_question *q, const struct trace_fit *fit)
         lab_finding(q->lab, code_components[q->i], "policy");
     if (fit->ways == 1)
         finding_none(f, why_one_way);
-    else if (is_chance(fit) && fit->sets == 0)
+    else if (trace_fit_is_chance(fit) && fit->sets == 0)
         finding_none(f, why_code_shapes);
     else if (fit->policy == POLICY_WEIGHTED)
         finding_none(f, why_code_weighted);
@@ -745,7 +768,7 @@ static void report_shape(struct cache_question *q)
     /* Lines of the loop that chance pushes out and that come back at once hold
      * most of a way, and a way less foretells as well. */
     struct trace_fit shape = fit;
-    if (is_chance(&fit))
+    if (trace_fit_is_chance(&fit))
         shape.ways = shape.size = 0;
     const uint64_t of_set = shape.line * shape.sets;
     report_agreed(q, "line", shape.line, 0);
