@@ -1,5 +1,5 @@
 /* Of whole numbers: the lesser, the greater, what is between; what divides;
- * powers of two. */
+ * powers of two; their order. */
 #ifndef SONDE_BASE_NUM_H
 #define SONDE_BASE_NUM_H
 
@@ -37,6 +37,13 @@ static inline uint64_t u64_gcd(uint64_t a, uint64_t b)
         b = rest;
     }
     return a;
+}
+
+/* For qsort: the lesser first. */
+static inline int u64_compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 #endif

@@ -18,6 +18,11 @@ enum option_id {
 
 /* A set of options, for struct command. */
 #define OPTION_BIT(id) (1u << OPTION_##id)
+/* What all commands take that measure findings. */
+#define OPTIONS_OF_RUNS                                                        \
+    (OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |              \
+     OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) | OPTION_BIT(REQUIRE) |           \
+     OPTION_BIT(STRICT))
 
 enum option_kind { OPTION_TEXT, OPTION_WHOLE, OPTION_SECONDS, OPTION_FLAG };
 

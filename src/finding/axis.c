@@ -42,12 +42,11 @@ static const struct axis_row {
 /* The protocol's list of that name, if it is as long as the finding's. */
 static const struct value *listed(const struct finding *f, const char *name)
 {
-    for (size_t i = 0; name != NULL && i < f->protocol_count; i++)
-        if (strcmp(f->protocol[i].name, name) == 0 &&
-            f->protocol[i].value.kind == VALUE_LIST &&
-            f->protocol[i].value.count == f->value.count)
-            return &f->protocol[i].value;
-    return NULL;
+    const struct value *const list =
+        name != NULL ? finding_said(f, name) : NULL;
+    const bool fits = list != NULL && list->kind == VALUE_LIST &&
+                      list->count == f->value.count;
+    return fits ? list : NULL;
 }
 
 struct axis axis_of(const struct finding *f)

@@ -54,6 +54,22 @@ void value_push(struct value *list, struct value item)
     list->items[list->count++] = item;
 }
 
+struct value value_numbers(const double *at, size_t count)
+{
+    struct value list = value_list();
+    for (size_t i = 0; i < count; i++)
+        value_push(&list, value_number(at[i]));
+    return list;
+}
+
+struct value value_bits(uint64_t mask)
+{
+    struct value list = value_list();
+    for (; mask != 0; mask &= mask - 1)
+        value_push(&list, value_number(__builtin_ctzll(mask)));
+    return list;
+}
+
 struct value value_copy(const struct value *value)
 {
     struct value copy = *value;
@@ -115,13 +131,27 @@ static void finding_clear(struct finding *f)
     free_strings(f->evidence, f->evidence_count);
 }
 
-static struct finding *slot_for(struct results *results, const char *id)
+static struct finding *slot_of(const struct results *results, const char *id)
 {
     for (size_t i = 0; i < results->finding_count; i++)
-        if (strcmp(results->findings[i]->id, id) == 0) {
-            finding_clear(results->findings[i]);
+        if (strcmp(results->findings[i]->id, id) == 0)
             return results->findings[i];
-        }
+    return NULL;
+}
+
+const struct finding *results_find(const struct results *results,
+                                   const char *id)
+{
+    return slot_of(results, id);
+}
+
+static struct finding *slot_for(struct results *results, const char *id)
+{
+    struct finding *const old = slot_of(results, id);
+    if (old != NULL) {
+        finding_clear(old);
+        return old;
+    }
     results->findings =
         xreallocarray(results->findings, results->finding_count + 1,
                       sizeof *results->findings);
@@ -140,15 +170,6 @@ struct finding *results_add(struct results *results, const char *id,
                           .status = STATUS_NOT_MEASURED,
                           .confidence = -1};
     return f;
-}
-
-const struct finding *results_find(const struct results *results,
-                                   const char *id)
-{
-    for (size_t i = 0; i < results->finding_count; i++)
-        if (strcmp(results->findings[i]->id, id) == 0)
-            return results->findings[i];
-    return NULL;
 }
 
 void results_drop(struct results *results, const struct finding *finding)
@@ -329,6 +350,11 @@ void finding_method(struct finding *f, const char *method)
 void finding_protocol(struct finding *f, const char *name, struct value value)
 {
     push_entry(&f->protocol, &f->protocol_count, name, value);
+}
+
+const struct value *finding_said(const struct finding *f, const char *name)
+{
+    return entry_value(f->protocol, f->protocol_count, name);
 }
 
 void finding_evidence(struct finding *f, const char *experiment)

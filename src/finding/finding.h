@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* X(id, name in reports) */
 #define FINDING_STATUSES(X)                                                    \
@@ -55,6 +56,9 @@ struct value value_text(const char *text);
 struct value value_bool(bool yes);
 struct value value_list(void);
 void value_push(struct value *list, struct value item);
+/* A list of numbers, and of the numbers of the bits that are set. */
+struct value value_numbers(const double *at, size_t count);
+struct value value_bits(uint64_t mask);
 /* All of it anew. */
 struct value value_copy(const struct value *value);
 void value_free(struct value *value);
@@ -151,6 +155,9 @@ void finding_skip(struct finding *finding, const char *why);
 void finding_method(struct finding *finding, const char *method);
 void finding_protocol(struct finding *finding, const char *name,
                       struct value value);
+/* What its protocol says under that name; NULL if it does not. */
+const struct value *finding_said(const struct finding *finding,
+                                 const char *name);
 void finding_evidence(struct finding *finding, const char *experiment);
 bool finding_cites(const struct finding *finding, const char *experiment);
 /* The same, unless it is evidence already; NULL is none. */

@@ -174,9 +174,9 @@ int recording_find(struct recording *r, const char *experiment,
                          "%s: '%s' has the columns %s, which this version does "
                          "not know",
                          r->where, experiment, e->columns);
-    for (size_t row = 0; row < e->rows; row++)
-        memcpy(samples_row(s), e->data + row * e->width,
-               e->width * sizeof *e->data);
+    const struct samples rows = {
+        .columns = e->width, .rows = e->rows, .data = e->data};
+    samples_append(s, s->rows, &rows);
     if (e->disturbed != NULL)
         s->disturbed = xstrdup(e->disturbed);
     return 0;

@@ -53,11 +53,8 @@ static struct cost_row *row_of(struct costs *costs, const struct cost_id *id)
 /* A text of the finding's protocol; NULL if it has none of that name. */
 static const char *said_of(const struct finding *f, const char *name)
 {
-    for (size_t i = 0; f != NULL && i < f->protocol_count; i++)
-        if (strcmp(f->protocol[i].name, name) == 0 &&
-            f->protocol[i].value.kind == VALUE_TEXT)
-            return f->protocol[i].value.text;
-    return NULL;
+    const struct value *const said = f != NULL ? finding_said(f, name) : NULL;
+    return said != NULL && said->kind == VALUE_TEXT ? said->text : NULL;
 }
 
 void costs_collect(const struct results *results, struct costs *costs)

@@ -42,30 +42,19 @@ uint64_t gpu_state_throttle(const struct samples *s)
 
 /* ---- a moment ---------------------------------------------------------- */
 
-static double median(struct lab *lab, const struct samples *s, const char *name)
-{
-    const struct column c = lab_column_of(lab, s, name);
-    return stats_median(c.at, c.count);
-}
-
-static double largest(struct lab *lab, const struct samples *s,
-                      const char *name)
-{
-    const struct column c = lab_column_of(lab, s, name);
-    return stats_max(c.at, c.count);
-}
-
 static struct gpu_state state_of(struct lab *lab, const struct samples *s)
 {
-    const double ns = median(lab, s, "ns"), mhz = median(lab, s, "mhz");
-    const double hz = ns > 0 ? 1e9 * median(lab, s, "cycles") / ns : -1;
+    const double ns = lab_column_median(lab, s, "ns"),
+                 mhz = lab_column_median(lab, s, "mhz");
+    const double hz =
+        ns > 0 ? 1e9 * lab_column_median(lab, s, "cycles") / ns : -1;
     return (struct gpu_state){
         .known = true,
         .hz = hz,
         .told_hz = mhz > 0 ? 1e6 * mhz : -1,
-        .gap_ns = hz > 0 ? 1e9 * largest(lab, s, "gap") / hz : -1,
-        .processes = largest(lab, s, "processes"),
-        .dropped = largest(lab, s, "dropped"),
+        .gap_ns = hz > 0 ? 1e9 * lab_column_most(lab, s, "gap") / hz : -1,
+        .processes = lab_column_most(lab, s, "processes"),
+        .dropped = lab_column_most(lab, s, "dropped"),
         .throttle = gpu_state_throttle(s),
         .experiment = s->experiment,
     };

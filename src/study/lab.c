@@ -174,6 +174,20 @@ struct column lab_column_of(struct lab *lab, const struct samples *s,
     return c;
 }
 
+double lab_column_median(struct lab *lab, const struct samples *s,
+                         const char *name)
+{
+    const struct column c = lab_column_of(lab, s, name);
+    return stats_median(c.at, c.count);
+}
+
+double lab_column_most(struct lab *lab, const struct samples *s,
+                       const char *name)
+{
+    const struct column c = lab_column_of(lab, s, name);
+    return stats_max(c.at, c.count);
+}
+
 struct column lab_run_column(struct lab *lab, const char *name,
                              const char *text)
 {

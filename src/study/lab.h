@@ -132,6 +132,11 @@ struct column {
 };
 struct column lab_column_of(struct lab *lab, const struct samples *samples,
                             const char *name);
+/* Its median, and its largest. */
+double lab_column_median(struct lab *lab, const struct samples *samples,
+                         const char *name);
+double lab_column_most(struct lab *lab, const struct samples *samples,
+                       const char *name);
 /* The column of an experiment that is run for it. */
 struct column lab_run_column(struct lab *lab, const char *name,
                              const char *text);

@@ -51,13 +51,6 @@ static bool was_lost(struct lab *lab, const struct samples *s)
     return lost > 0 && lost + 1 == kept.count;
 }
 
-static double most_of(struct lab *lab, const struct samples *s,
-                      const char *name)
-{
-    const struct column c = lab_column_of(lab, s, name);
-    return stats_max(c.at, c.count);
-}
-
 static struct quickest quickest_of(struct lab *lab, const struct samples *s,
                                    const char *name)
 {
@@ -74,8 +67,8 @@ static struct reference reference_of(struct lab *lab, const struct samples *s)
         .l1 = quickest_of(lab, s, "l1"),
         .l2 = quickest_of(lab, s, "l2"),
         .lost = was_lost(lab, s),
-        .processes = most_of(lab, s, "processes"),
-        .dropped = most_of(lab, s, "dropped"),
+        .processes = lab_column_most(lab, s, "processes"),
+        .dropped = lab_column_most(lab, s, "dropped"),
         .throttle = gpu_state_throttle(s),
     };
     read_clock(lab, s, &r);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "testing.h"
 
 struct ring {
@@ -21,12 +22,6 @@ static struct ring ring_of(const struct ring_plan *plan)
 
 /* RING(.bytes = 4096, .stride = 128) */
 #define RING(...) ring_of(&(struct ring_plan){__VA_ARGS__})
-
-static int compare(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static bool equal(const struct ring *a, const struct ring *b)
 {
@@ -46,7 +41,7 @@ static void assert_whole(const struct ring *ring, const struct ring_plan *plan)
     struct ring sorted = {.count = ring->count};
     sorted.at = xreallocarray(NULL, ring->count, sizeof *ring->at);
     memcpy(sorted.at, ring->at, ring->count * sizeof *ring->at);
-    qsort(sorted.at, sorted.count, sizeof *sorted.at, compare);
+    qsort(sorted.at, sorted.count, sizeof *sorted.at, u64_compare);
     ck_assert_uint_eq(ring->count,
                       (plan->bytes + plan->stride - 1) / plan->stride);
     for (size_t i = 0; i < sorted.count; i++)
@@ -174,7 +169,7 @@ END_TEST
 START_TEST(a_sample_has_elements_once)
 {
     struct ring ring = ring_of(&sampled[_i]);
-    qsort(ring.at, ring.count, sizeof *ring.at, compare);
+    qsort(ring.at, ring.count, sizeof *ring.at, u64_compare);
     assert_ascends(&ring);
     for (size_t i = 0; i < ring.count; i++) {
         ck_assert_uint_lt(ring.at[i], 1 << 20);

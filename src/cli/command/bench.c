@@ -111,12 +111,10 @@ const struct command command_bench = {
         "    sonde bench --file snippet.ptx --levels 3 --warps 8 --chains 2\n"
         "\n"
         "See also: sonde isa (the table), sonde probe isa (one experiment).",
-    .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(CSV) |
-               OPTION_BIT(RECORD) | OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) |
-               OPTION_BIT(LEVELS) | OPTION_BIT(PARALLELISM) | OPTION_BIT(INIT) |
-               OPTION_BIT(VALUES) | OPTION_BIT(COPIES) | OPTION_BIT(FILE) |
-               OPTION_BIT(CHAINS) | OPTION_BIT(WARPS) | OPTION_BIT(REQUIRE) |
-               OPTION_BIT(STRICT),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(LEVELS) |
+               OPTION_BIT(PARALLELISM) | OPTION_BIT(INIT) | OPTION_BIT(VALUES) |
+               OPTION_BIT(COPIES) | OPTION_BIT(FILE) | OPTION_BIT(CHAINS) |
+               OPTION_BIT(WARPS),
     .words_most = 1,
     .run = bench_run,
 };

@@ -58,11 +58,9 @@ const struct command command_isa = {
         "    sonde isa --explain add.u32\n"
         "\n"
         "See also: sonde list instructions, sonde bench (of your own).",
-    .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(CSV) |
-               OPTION_BIT(RECORD) | OPTION_BIT(SEED) | OPTION_BIT(BUDGET) |
-               OPTION_BIT(NO_CACHE) | OPTION_BIT(LEVELS) |
-               OPTION_BIT(PARALLELISM) | OPTION_BIT(EXPLAIN) |
-               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(BUDGET) |
+               OPTION_BIT(LEVELS) | OPTION_BIT(PARALLELISM) |
+               OPTION_BIT(EXPLAIN),
     .words_most = WORDS_ANY,
     .run = isa_run,
 };

@@ -57,9 +57,7 @@ const struct command command_run = {
             "    sonde run latency -d cuda:0 --seed 7 --json -\n"
             "\n"
             "See also: sonde list studies, sonde explain STUDY.",
-    .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |
-               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE) |
-               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(BUDGET),
     .words_least = 1,
     .words_most = WORDS_ANY,
     .run = run_run,

@@ -14,7 +14,8 @@ const struct command command_topology = {
     .help =
         "Measures the caches, their structure and latency, memory and address\n"
         "translation, and shows them on one screen, a row a storage, with a\n"
-        "mark at what is in doubt, a bound, or not measured.  With -v all that\n"
+        "mark at what is in doubt, a bound, or not measured.  With -v all "
+        "that\n"
         "was found is a tree as a load sees it: from the SM through L1 and L2\n"
         "to memory; what could not be measured says why.  With -vv each says\n"
         "its method, protocol and evidence.\n"
@@ -31,8 +32,6 @@ const struct command command_topology = {
         "\n"
         "See also: sonde explain STUDY (how a number was measured), sonde run\n"
         "(only some studies).",
-    .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |
-               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE) |
-               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(BUDGET),
     .run = topology_run,
 };

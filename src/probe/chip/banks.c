@@ -249,13 +249,13 @@ static int banks_once(struct prober *prober, const struct experiment *e,
         .args = args,
         .arg_count = COUNT_OF(args),
     };
-    if (prober_buffer(prober, BUFFER_JOBS, table_bytes, &args[0], err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, out_bytes, &args[1], err) != 0)
-        return err->code;
     uint32_t *const offsets = offsets_of(b, from, rows);
-    device_copy_in(prober_device(prober), args[0], offsets, table_bytes, err);
+    const int status =
+        prober_place(prober, BUFFER_JOBS, offsets, table_bytes, &args[0], err);
     free(offsets);
-    if (err->code != 0 || prober_shoot(prober, e, &shot, err) != 0)
+    if (status != 0 ||
+        prober_buffer(prober, BUFFER_OUT, out_bytes, &args[1], err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
     uint64_t *const words = prober_fetch(prober, args[1], out_bytes, err);
     if (words != NULL)

@@ -67,14 +67,13 @@ static int fill_scratch(struct prober *prober, uint64_t *scratch,
                         struct error *err)
 {
     enum { ALL = SCRATCH_GLOBAL + 2 * SCRATCH_GUARD };
-    if (prober_buffer(prober, BUFFER_RING, ALL, scratch, err) != 0)
-        return err->code;
     unsigned char *const bytes = xcalloc(1, ALL);
     memset(bytes, 0xff, SCRATCH_GUARD);
     memset(bytes + ALL - SCRATCH_GUARD, 0xff, SCRATCH_GUARD);
-    device_copy_in(prober_device(prober), *scratch, bytes, ALL, err);
+    const int status =
+        prober_place(prober, BUFFER_RING, bytes, ALL, scratch, err);
     free(bytes);
-    return err->code;
+    return status;
 }
 
 static bool is_whole(const unsigned char *guard)
@@ -120,8 +119,8 @@ static int isa_place(struct prober *prober, const struct snippet_kernel *t,
     uint64_t *const data = snippet_kernel_data(t, &words, err);
     if (data == NULL)
         return err->code;
-    int code = prober_buffer(prober, BUFFER_JOBS, 8 * words,
-                             &args[ARGUMENT_DATA], err);
+    int code = prober_place(prober, BUFFER_JOBS, data, 8 * words,
+                            &args[ARGUMENT_DATA], err);
     if (code == 0)
         code = prober_buffer(prober, BUFFER_OUT, out_bytes, &args[ARGUMENT_OUT],
                              err);
@@ -129,9 +128,6 @@ static int isa_place(struct prober *prober, const struct snippet_kernel *t,
         code = fill_scratch(prober, &args[ARGUMENT_SCRATCH], err);
         args[ARGUMENT_SCRATCH] += SCRATCH_GUARD;
     }
-    if (code == 0)
-        code = device_copy_in(prober_device(prober), args[ARGUMENT_DATA], data,
-                              8 * words, err);
     free(data);
     return code;
 }

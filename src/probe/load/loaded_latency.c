@@ -655,12 +655,13 @@ static int place_slots(struct prober *prober, const struct loaded *l,
     slots[l->sm] |= ROLE_CHASE;
     slots[l->warmer] |= ROLE_WARM;
     slots[PIN_SLOTS + SLOT_NEVER] = never;
-    if (prober_buffer(prober, BUFFER_SLOTS, bytes, &args->slots, err) == 0 &&
-        prober_zeros(prober, BUFFER_OUT, record_bytes(l) * l->grid, &args->out,
-                     err) == 0)
-        device_copy_in(prober_device(prober), args->slots, slots, bytes, err);
+    const int status =
+        prober_place(prober, BUFFER_SLOTS, slots, bytes, &args->slots, err);
     free(slots);
-    return err->code;
+    return status != 0
+               ? status
+               : prober_zeros(prober, BUFFER_OUT, record_bytes(l) * l->grid,
+                              &args->out, err);
 }
 
 /* ---- samples ----------------------------------------------------------- */

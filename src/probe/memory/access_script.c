@@ -1313,12 +1313,22 @@ struct excerpt {
     uint64_t kept;
 };
 
+static size_t reader_of(const struct order *o)
+{
+    return (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+}
+
 /* Loads of an order, or calls, over all its laps. */
 static uint64_t visits_of(const struct script *s, const struct order *o)
 {
-    const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+    const size_t reader = reader_of(o);
     const uint64_t each = o->count & ((1u << LAPS_SHIFT) - 1);
     return calls(s, reader) ? each * ((o->count >> LAPS_SHIFT) + 1) : o->count;
+}
+
+static uint64_t kept_of(const struct script *s, const struct order *o)
+{
+    return (o->flags & KEEP_FLAG) != 0 ? visits_of(s, o) : 0;
 }
 
 static struct excerpt excerpt_of(const struct experiment *e)
@@ -1331,9 +1341,7 @@ static struct excerpt excerpt_of(const struct experiment *e)
         .count = s->ends[experiment_piece_end(e, s->parts) - 1] - from,
     };
     for (size_t i = 0; i < x.count; i++)
-        x.kept += (x.orders[i].flags & KEEP_FLAG) != 0
-                      ? visits_of(s, &x.orders[i])
-                      : 0;
+        x.kept += kept_of(s, &x.orders[i]);
     return x;
 }
 
@@ -1451,10 +1459,8 @@ static int place_calls(struct prober *prober, const struct experiment *e,
             list[i] = f->place[s->calls[i] / FUNCTION_UNIT];
     }
     if (status == 0)
-        status = prober_buffer(prober, BUFFER_FLUSH, bytes, &v->calls_at, err);
-    if (status == 0)
-        status = device_copy_in(prober_device(prober), v->calls_at, list, bytes,
-                                err);
+        status =
+            prober_place(prober, BUFFER_FLUSH, list, bytes, &v->calls_at, err);
     free(list);
     return status;
 }
@@ -1553,7 +1559,7 @@ static size_t out_words(const struct visit *v)
 static uint64_t offset_of(const struct script *s, const struct order *o,
                           uint64_t n)
 {
-    const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+    const size_t reader = reader_of(o);
     if (!calls(s, reader))
         return (s->piece > 0 ? 1 : UNIT) * (o->start + n * (uint64_t)o->step);
     return s->calls[o->start + n % (o->count & ((1u << LAPS_SHIFT) - 1))];
@@ -1567,10 +1573,9 @@ static void add_rows(const struct visit *v, const uint64_t *words,
     size_t record = 0;
     for (size_t i = 0; i < v->excerpt.count; i++) {
         const struct order *const o = &v->excerpt.orders[i];
-        const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+        const size_t reader = reader_of(o);
         const size_t from = s->reader[reader].crew * out_words(v);
-        const uint64_t visits =
-            (o->flags & KEEP_FLAG) != 0 ? visits_of(s, o) : 0;
+        const uint64_t visits = kept_of(s, o);
         for (uint64_t n = 0; n < visits; n++) {
             const uint64_t offset = offset_of(s, o, n);
             const uint64_t cycles = words[from + record++];
@@ -1587,7 +1592,7 @@ static int bring(struct prober *prober, struct visit *v, struct error *err)
 {
     for (size_t i = 0; i < v->excerpt.count; i++) {
         const struct order *const o = &v->excerpt.orders[i];
-        const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+        const size_t reader = reader_of(o);
         if (v->script->piece == 0 && v->script->homes.bits == 0 &&
             v->script->reader[reader].load.space->memory == MEMORY_GLOBAL)
             touch_add(&v->touch, v->base + UNIT * (uint64_t)o->start,

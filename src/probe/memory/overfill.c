@@ -838,15 +838,6 @@ static unsigned overfill_pieces(const struct experiment *e)
     return (unsigned)u64_min(most, o->trials);
 }
 
-static void overfill_join(struct samples *samples, size_t from,
-                          const struct samples *piece)
-{
-    (void)from;
-    for (size_t i = 0; i < piece->rows; i++)
-        memcpy(samples_row(samples), piece->data + i * piece->columns,
-               piece->columns * sizeof *piece->data);
-}
-
 /* A run gives many samples: it is not repeated. */
 const struct probe probe_overfill = {
     .name = "overfill",
@@ -861,5 +852,5 @@ const struct probe probe_overfill = {
     .kernel = overfill_kernel,
     .once = overfill_once,
     .pieces = overfill_pieces,
-    .join = overfill_join,
+    .join = samples_append,
 };

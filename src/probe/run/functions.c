@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "ptx/kernel.h"
 
 /* Each eighth line, the first and the last among them, has two short functions,
@@ -82,12 +83,6 @@ void functions_text(struct buf *out, unsigned padding)
     buf_free(&names);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* More padding, by which a pool that begins at `base` begins aligned; as much
  * as is needed, and no more. */
 static unsigned padding_from(unsigned padding, uint64_t base)
@@ -134,7 +129,7 @@ int functions_find(struct functions *f, struct device *device,
     if (device_copy_out(device, where, variable, count * sizeof *where, err) !=
         0)
         return err->code;
-    qsort(where, count, sizeof *where, compare); /* the first is padding */
+    qsort(where, count, sizeof *where, u64_compare); /* the first is padding */
     log_say(LOG_DEBUG, "functions: %zu from %#" PRIx64 ", padding %u", count,
             where[1], f->padding);
     f->padding = padding_from(all ? f->padding : 1, where[1]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 enum column {
     COLUMN_SM = 1,
@@ -105,12 +106,6 @@ void grid_timer_end(struct kernel_text *k)
 
 /* ---- samples ----------------------------------------------------------- */
 
-static int by_sm(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -148,7 +143,7 @@ static size_t add_sm(const uint64_t *at, const uint64_t *end,
 static void add_rows(uint64_t *out, size_t blocks, const int64_t *launch,
                      struct samples *samples)
 {
-    qsort(out, blocks, WORDS * sizeof *out, by_sm);
+    qsort(out, blocks, WORDS * sizeof *out, u64_compare);
     for (size_t i = 0; i < blocks;)
         i += add_sm(out + i * WORDS, out + blocks * WORDS, launch, samples);
 }
@@ -180,15 +175,14 @@ static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
                          struct error *err)
 {
     const size_t bytes = 8 * WORDS * blocks;
-    if (prober_buffer(prober, BUFFER_OUT, bytes, at, err) != 0)
-        return err->code;
     uint64_t *const records = xcalloc(blocks, 8 * WORDS);
     for (size_t i = 0; i < blocks; i++)
         records[i * WORDS + WORD_BEGUN] = records[i * WORDS + WORD_BEGUN_NS] =
             UINT64_MAX;
-    device_copy_in(prober_device(prober), *at, records, bytes, err);
+    const int status =
+        prober_place(prober, BUFFER_OUT, records, bytes, at, err);
     free(records);
-    return err->code;
+    return status;
 }
 
 static int launch_turns(struct prober *prober, struct running *r,
@@ -269,10 +263,8 @@ int grid_timer_run(struct prober *prober, const struct experiment *e,
     r.shot.blocks = (unsigned)r.timer->blocks;
     r.shot.args = r.args;
     memcpy(work->data, &never, sizeof never);
-    if (prober_buffer(prober, BUFFER_JOBS, work->bytes, &r.args[ARGUMENT_DATA],
-                      err) != 0 ||
-        device_copy_in(prober_device(prober), r.args[ARGUMENT_DATA], work->data,
-                       work->bytes, err) != 0)
+    if (prober_place(prober, BUFFER_JOBS, work->data, work->bytes,
+                     &r.args[ARGUMENT_DATA], err) != 0)
         return err->code;
     uint64_t now = turns < TURNS_TRIED ? turns : TURNS_TRIED;
     for (uint64_t done = 0; done < turns;) {

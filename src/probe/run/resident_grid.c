@@ -108,10 +108,9 @@ uint64_t *resident_grid_run(struct prober *prober, const struct experiment *e,
 {
     struct device *const device = prober_device(prober);
     const uint32_t values[SLOTS] = {[SLOT_NEVER] = never};
-    if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, g->slots, err) !=
-            0 ||
+    if (prober_place(prober, BUFFER_SLOTS, values, sizeof values, g->slots,
+                     err) != 0 ||
         prober_zeros(prober, BUFFER_OUT, g->record_bytes, g->out, err) != 0 ||
-        device_copy_in(device, *g->slots, values, sizeof values, err) != 0 ||
         prober_shoot(prober, e, &g->shot, err) != 0 ||
         device_elapsed(device, &g->elapsed, err) != 0)
         return NULL;

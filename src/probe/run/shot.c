@@ -59,14 +59,20 @@ int prober_shoot_helper(struct prober *prober, const struct buf *ptx,
     return launch(prober, kernel, shot, err);
 }
 
-int prober_zeros(struct prober *prober, enum prober_buffer which, size_t bytes,
-                 uint64_t *address, struct error *err)
+int prober_place(struct prober *prober, enum prober_buffer which,
+                 const void *from, size_t bytes, uint64_t *address,
+                 struct error *err)
 {
     if (prober_buffer(prober, which, bytes, address, err) != 0)
         return err->code;
+    return device_copy_in(prober_device(prober), *address, from, bytes, err);
+}
+
+int prober_zeros(struct prober *prober, enum prober_buffer which, size_t bytes,
+                 uint64_t *address, struct error *err)
+{
     void *const zeros = xcalloc(1, bytes);
-    const int status =
-        device_copy_in(prober_device(prober), *address, zeros, bytes, err);
+    const int status = prober_place(prober, which, zeros, bytes, address, err);
     free(zeros);
     return status;
 }

@@ -35,7 +35,11 @@ int prober_shoot_thread(struct prober *prober,
 int prober_shoot_helper(struct prober *prober, const struct buf *ptx,
                         const struct shot *shot, struct error *err);
 
-/* A buffer as prober_buffer() gives it, so many bytes of which are zero. */
+/* A buffer as prober_buffer() gives it, with these bytes in it; … */
+int prober_place(struct prober *prober, enum prober_buffer which,
+                 const void *from, size_t bytes, uint64_t *address,
+                 struct error *err);
+/* … with so many that are zero. */
 int prober_zeros(struct prober *prober, enum prober_buffer which, size_t bytes,
                  uint64_t *address, struct error *err);
 /* What stands in device memory: the caller frees; NULL if it failed. */

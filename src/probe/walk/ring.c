@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/rng.h"
 
 /* A growing list of offsets. */
@@ -66,12 +67,6 @@ static size_t share(const struct ring_plan *plan, uint64_t w, uint64_t windows,
     return until - before < all ? (size_t)(until - before) : all;
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void push_window(struct offsets *list, const struct ring_plan *plan,
                         uint64_t w, uint64_t window, struct rng *rng)
 {
@@ -89,7 +84,7 @@ static void push_window(struct offsets *list, const struct ring_plan *plan,
     if (plan->random || take < all)
         shuffle(list, from, take, rng);
     if (!plan->random && take < all)
-        qsort(list->at + from, take, sizeof *list->at, compare_offsets);
+        qsort(list->at + from, take, sizeof *list->at, u64_compare);
 }
 
 /* An element of the block, any. */

@@ -113,12 +113,8 @@ static uint64_t address_bits(const struct structure_question *q, uint64_t mask)
 /* One address bit as its number, several that are XORed as a list. */
 static struct value bits_value(uint64_t mask)
 {
-    if ((mask & (mask - 1)) == 0)
-        return value_number(__builtin_ctzll(mask));
-    struct value list = value_list();
-    for (; mask != 0; mask &= mask - 1)
-        value_push(&list, value_number(__builtin_ctzll(mask)));
-    return list;
+    return (mask & (mask - 1)) == 0 ? value_number(__builtin_ctzll(mask))
+                                    : value_bits(mask);
 }
 
 static void report_bits(struct structure_question *q)

@@ -186,10 +186,7 @@ static void report_curve(struct lab *lab, const char *attribute,
         say_noisy(f);
         return;
     }
-    struct value list = value_list();
-    for (unsigned i = 0; i < c->count; i++)
-        value_push(&list, value_number(c->cycles[i]));
-    finding_value(f, STATUS_MEASURED, list);
+    finding_value(f, STATUS_MEASURED, value_numbers(c->cycles, c->count));
     say_protocol(f, c->width,
                  c->stride ? "32, each at lane x stride elements"
                            : "each on another row of one bank");

@@ -116,10 +116,7 @@ static void ask_blocks(const struct arithmetic_question *q, unsigned warps)
     const struct throughput_rates b =
         throughput_ask_blocks(&with, n, COUNT_OF(n), f);
     if (lab_ok(with.lab)) {
-        struct value blocks = value_list();
-        for (size_t i = 0; i < COUNT_OF(n); i++)
-            value_push(&blocks, value_number(n[i]));
-        finding_protocol(f, "blocks", blocks);
+        finding_protocol(f, "blocks", value_numbers(n, COUNT_OF(n)));
         finding_protocol(f, "warps", value_number(warps));
         finding_protocol(f, "chains", value_number(with.chains));
         throughput_say_sawtooth(&with, "sawtooth_blocks", &b, 2 * sms);

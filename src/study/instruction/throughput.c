@@ -22,12 +22,6 @@ static const double agreed = 0.01;
  */
 static const double loop_share = 0.01;
 
-static double middle(struct lab *lab, const struct samples *s, const char *name)
-{
-    const struct column c = lab_column_of(lab, s, name);
-    return stats_median(c.at, c.count);
-}
-
 /* ---- a rate ------------------------------------------------------------ */
 
 /* A median, about its standard error, and what it would be undisturbed. */
@@ -170,10 +164,7 @@ struct throughput_rates throughput_by_warps(const struct throughput *t,
 
 static void say_list(struct finding *f, const struct throughput_rates *r)
 {
-    struct value list = value_list();
-    for (size_t i = 0; i < r->count; i++)
-        value_push(&list, value_number(r->rates[i]));
-    finding_value(f, STATUS_MEASURED, list);
+    finding_value(f, STATUS_MEASURED, value_numbers(r->rates, r->count));
 }
 
 struct throughput_rates throughput_ask_blocks(struct throughput *t,
@@ -274,9 +265,10 @@ static bool tells_power(const struct throughput *t)
 static void say_sustained(const struct throughput *t, const struct samples *s,
                           double work, struct finding *f)
 {
-    const double ns = middle(t->lab, s, "ns");
-    const double hz = ns > 0 ? 1e9 * middle(t->lab, s, "cycles") / ns : 0;
-    const double rate = work / (1e-9 * middle(t->lab, s, "elapsed"));
+    const double ns = lab_column_median(t->lab, s, "ns");
+    const double hz =
+        ns > 0 ? 1e9 * lab_column_median(t->lab, s, "cycles") / ns : 0;
+    const double rate = work / (1e-9 * lab_column_median(t->lab, s, "elapsed"));
     finding_value(f, STATUS_MEASURED, value_number(rate));
     if (t->operands != NULL)
         finding_protocol(f, "operands", value_text(t->operands));
@@ -285,7 +277,8 @@ static void say_sustained(const struct throughput *t, const struct samples *s,
                          value_number(rate / (hz * lab_sms(t->lab))));
     if (hz > 0)
         finding_protocol(f, "clock_hz", value_number(round(hz)));
-    finding_protocol(f, "watts", value_number(middle(t->lab, s, "watts")));
+    finding_protocol(f, "watts",
+                     value_number(lab_column_median(t->lab, s, "watts")));
     finding_protocol(f, "throttle", gpu_state_reasons(gpu_state_throttle(s)));
     finding_cite(f, s->experiment);
 }

@@ -481,11 +481,7 @@ static void report_bits(struct l2_sides *s)
     const bool missing = is_clear(&s->missing.halves);
     const struct lines *const by = missing ? &s->missing : &s->warm;
     struct finding *const f = finding_of(s, "side_bits", by);
-    struct value bits = value_list();
-    for (int bit = 0; bit < PAGE_BITS; bit++)
-        if ((s->bits >> bit & 1) != 0)
-            value_push(&bits, value_number(bit));
-    finding_value(f, STATUS_MEASURED, bits);
+    finding_value(f, STATUS_MEASURED, value_bits(s->bits));
     finding_protocol(f, "within", value_text("pages of 2 MiB"));
     finding_protocol(f, "lines",
                      value_text(missing ? "that L2 does not hold" : "warm"));

@@ -238,13 +238,8 @@ static size_t find_masks(const struct field *f, struct index_function *masks)
 static struct value value_of_masks(const struct index_function *masks)
 {
     struct value list = value_list();
-    for (size_t i = 0; i < masks->masks; i++) {
-        struct value bits = value_list();
-        for (unsigned b = 0; b < 64; b++)
-            if ((masks->mask[i] * UNIT >> b & 1) != 0)
-                value_push(&bits, value_number(b));
-        value_push(&list, bits);
-    }
+    for (size_t i = 0; i < masks->masks; i++)
+        value_push(&list, value_bits(masks->mask[i] * UNIT));
     return list;
 }
 
