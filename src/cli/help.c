@@ -40,6 +40,8 @@ static void put_option(const struct option_row *row)
              row->argument != NULL ? " " : "",
              row->argument != NULL ? row->argument : "");
     printf("%-*s", OPTION_COLUMN, left);
+    if (strlen(left) >= (size_t)OPTION_COLUMN)
+        printf("\n%*s", OPTION_COLUMN, "");
     put_lines(row->help, OPTION_COLUMN);
 }
 

@@ -326,26 +326,21 @@ END_TEST
 
 /* ---- rooms and files ---------------------------------------------------- */
 
-/* Expected: `code` and `l2` are in both maps.  Buggy result: their work was
+/* Expected: `code` and `l2` are on the map.  Buggy result: their work was
  * still said to be that of `cache`. */
-START_TEST(each_room_of_studies_is_on_the_maps)
+START_TEST(each_room_of_studies_is_on_the_map)
 {
-    char *const readme = testing_document("README.md");
     char *const architecture = testing_document("docs/architecture.md");
     glob_t rooms;
     ck_assert_int_eq(glob("src/study/*/", GLOB_MARK, NULL, &rooms), 0);
     for (size_t i = 0; i < rooms.gl_pathc; i++) {
         char *const path = rooms.gl_pathv[i];
         path[strlen(path) - 1] = '\0';
-        char *const on_readme = xasprintf("| `%s` |", path);
         char *const row = xasprintf("\n| `%s` |", strrchr(path, '/') + 1);
-        ck_assert_msg(strstr(readme, on_readme) != NULL, "%s", on_readme);
         ck_assert_msg(strstr(architecture, row) != NULL, "%s", row);
-        free(on_readme);
         free(row);
     }
     globfree(&rooms);
-    free(readme);
     free(architecture);
 }
 END_TEST
@@ -412,7 +407,7 @@ Suite *suite_docs(void)
     tcase_add_test(t, each_reason_is_said);
     tcase_add_test(t, facts_are_written_and_read_as_told);
     tcase_add_test(t, what_the_driver_reports_is_listed);
-    tcase_add_test(t, each_room_of_studies_is_on_the_maps);
+    tcase_add_test(t, each_room_of_studies_is_on_the_map);
     tcase_add_test(t, files_that_are_named_are_there);
     return suite;
 }

@@ -12,3 +12,14 @@ if [ "${UPDATE:-}" = 1 ]; then
     cp README.md "$TOP/README.md"
 fi
 diff "$TOP/README.md" README.md
+# The five things to do next are commands that sonde takes: each is run, as
+# short as it can be.
+sed -n 's/^    \(sonde [^ ].*\)/\1/p' "$TOP/README.md" | sed 's/   *.*//' >commands
+[ "$(wc -l <commands)" -ge 5 ] || echo "README.md: $(wc -l <commands) commands"
+while read -r line; do
+    case $line in *bench*) budget= ;; *) budget='--budget 0.01' ;; esac
+    (PATH=$(dirname "$SONDE"):$PATH SONDE_DEVICE=sim:quick
+     export PATH SONDE_DEVICE
+     eval "$line -q $budget") >out 2>err </dev/null
+    [ $? -le 1 ] || { echo "$line:"; cat err; }
+done <commands
