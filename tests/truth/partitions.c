@@ -344,6 +344,31 @@ START_TEST(slices_are_those_that_wait)
 }
 END_TEST
 
+/* What deals lines to a slice may also tell the side: then some slices are at
+ * home on hardly any line. */
+START_TEST(slices_that_hold_few_lines_are_a_bound)
+{
+    static const struct gpu gpu = {
+        .name = "a remainder of what tells the side",
+        .partitions = PARTED("[14, 18, 19]", "153" REPLICATES),
+        .policy = "lru",
+        .sms = 8,
+        .size = 9 * MIB / 16,
+        .index = "caches/l2/slices={'modulo':9,'from_bit':14} "
+                 "caches/l2/atomic_cycles=4"};
+    char *const spec = testing_spec_of(profile_of(&gpu));
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *const[]){"slices"}, 1);
+    const bool measured =
+        strcmp(truth_text(findings, "l2.slices", "status"), "measured") == 0;
+    ck_assert_double_le(
+        json_number_value(member(findings, "l2.slices", "value")),
+        measured ? 0 : 18);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 START_TEST(sides_are_found_as_they_are)
 {
     const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
@@ -371,6 +396,7 @@ Suite *suite_truth_partitions(void)
                             sides_are_found_as_they_are, i, i + 1);
     tcase_add_loop_test(t, slices_are_those_that_wait, 0,
                         (int)COUNT_OF(sliceds));
+    tcase_add_test(slow, slices_that_hold_few_lines_are_a_bound);
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));

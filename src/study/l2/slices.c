@@ -63,6 +63,8 @@ enum {
     ALONE_MOST = 3,
     UNSORTED = -1
 };
+/* Once in so many times lines fall to equal slices so unevenly. */
+#define UNEQUAL 0.001
 /* Bytes that are looked at: as many as a third of a GPU's memory allows. */
 #define SPAN_MOST ((uint64_t)1 << 30)
 
@@ -273,18 +275,30 @@ static size_t fewest_of(const struct slices *s, const struct field *f)
     return fewest;
 }
 
+/* The chance that one of as many equal slices holds so few lines or fewer, by
+ * Poisson's law; small where slices are not equal, and one may have none. */
+static double chance_of_fewest(const struct field *f, size_t fewest)
+{
+    const double mean = (double)f->lines / (double)f->slices;
+    double chance = 0, term = exp(-mean);
+    for (size_t k = 0; k <= fewest; term *= mean / (double)++k)
+        chance += term;
+    return chance * (double)f->slices;
+}
+
 static void report_slices(const struct slices *s, const struct field *f)
 {
+    const size_t fewest = fewest_of(s, f);
     struct finding *const found = lab_finding(s->lab, "l2", "slices");
     finding_cite(found, f->first);
     finding_cite(found, f->last);
     finding_measured(found, (double)f->slices);
     finding_protocol(found, "lines", value_number((double)f->lines));
-    finding_protocol(found, "fewest_lines",
-                     value_number((double)fewest_of(s, f)));
+    finding_protocol(found, "fewest_lines", value_number((double)fewest));
     finding_protocol(found, "waits", value_number(f->waits));
     finding_protocol(found, "strays", value_number(f->strays));
-    if (f->lines < LINES_EACH * f->slices) {
+    if (f->lines < LINES_EACH * f->slices ||
+        chance_of_fewest(f, fewest) < UNEQUAL) {
         finding_value(found, STATUS_AT_LEAST, value_number((double)f->slices));
         finding_because(found, why_slices_crowded, f->lines, f->slices);
     }
