@@ -29,9 +29,12 @@
 
 enum { STUDIES_MOST = 64 };
 
-/* The studies that ran, and what they found. */
+/* The studies that ran, and what they found.  A recording of an older build
+ * lacks what studies ask since: that costs their findings, alone as among all.
+ */
 struct run {
     struct recording *recording;
+    bool older;
     struct results results;
 };
 
@@ -47,7 +50,7 @@ static int run_studies(struct run *r, struct device *device,
         .prober = prober, .info = prober_info(prober), .results = &r->results};
     const int status = plan_run(&lab, names, count, err);
     prober_free(prober);
-    return status;
+    return r->older && status == ERR_NOT_RECORDED ? 0 : status;
 }
 
 static void run_free(struct run *r)
@@ -194,7 +197,8 @@ static void compare(const struct results *among, const struct results *alone,
 static void run_alone(const struct run *among, const char *study,
                       struct buf *rows)
 {
-    struct run alone = {.recording = among->recording};
+    struct run alone = {.recording = among->recording,
+                        .older = among->older};
     struct error err;
     recording_rewind(alone.recording);
     const char *names[STUDIES_MOST] = {study};
@@ -299,11 +303,11 @@ START_TEST(each_study_of_load_alone_finds_what_it_finds_among_all)
 END_TEST
 
 /* All studies on the recording at the path, and then each alone. */
-static void try_recording(const char *path)
+static void try_recording(const char *path, bool older)
 {
     const char *names[STUDIES_MOST];
     const size_t count = names_of_all(names);
-    struct run among = {0};
+    struct run among = {.older = older};
     struct error err;
     ASSERT_DONE(recording_read(path, &among.recording, &err), err);
     ASSERT_DONE(run_studies(&among, NULL, names, count, &err), err);
@@ -314,7 +318,7 @@ static void try_recording(const char *path)
 START_TEST(each_study_alone_finds_the_same_of_a_shipped_gpu)
 {
     char *const path = truth_recording(truth_gpus[_i], 1);
-    try_recording(path);
+    try_recording(path, false);
     free(path);
 }
 END_TEST
@@ -322,7 +326,7 @@ END_TEST
 /* What a GPU answered when it was recorded. */
 START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
 {
-    try_recording("tests/replay/h200.rec");
+    try_recording("tests/replay/h200.rec", true);
 }
 END_TEST
 
