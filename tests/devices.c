@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "device/device.h"
+#include "probe/run.h"
 #include "testing.h"
 
 struct device *testing_sim(const char *profile, uint64_t seed)
@@ -23,6 +24,25 @@ struct device *testing_sim_of(const char *json, uint64_t seed)
     struct device *const device = testing_sim(path, seed);
     free(path);
     return device;
+}
+
+int testing_run_on(struct device *device, const char *text,
+                   struct samples *samples, struct error *err)
+{
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(device, NULL, &options);
+    const int status = prober_run(prober, text, samples, NULL, err);
+    prober_free(prober);
+    return status;
+}
+
+int testing_run(const char *profile, const char *text, struct samples *samples,
+                struct error *err)
+{
+    struct device *const device = testing_sim(profile, 1);
+    const int status = testing_run_on(device, text, samples, err);
+    device_close(device);
+    return status;
 }
 
 char *testing_spec_of(char *json)

@@ -92,6 +92,13 @@ char *testing_assembler(void);
 struct device;
 struct device *testing_sim(const char *profile, uint64_t seed);
 struct device *testing_sim_of(const char *json, uint64_t seed);
+/* Runs an experiment on the device, with a prober of its own; the caller frees
+ * the samples.  And on a shipped profile, which is opened for it. */
+struct samples;
+int testing_run_on(struct device *device, const char *text,
+                   struct samples *samples, struct error *err);
+int testing_run(const char *profile, const char *text, struct samples *samples,
+                struct error *err);
 /* "sim:PATH" of a profile's text, which is freed; the caller frees. */
 char *testing_spec_of(char *json);
 

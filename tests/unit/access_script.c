@@ -7,13 +7,7 @@
 
 static int visited(const char *text, struct samples *s, struct error *err)
 {
-    const struct prober_options options = {.seed = 1};
-    struct device *const device = testing_sim("k20c", 1);
-    struct prober *const prober = prober_new(device, NULL, &options);
-    const int status = prober_run(prober, text, s, NULL, err);
-    prober_free(prober);
-    device_close(device);
-    return status;
+    return testing_run("k20c", text, s, err);
 }
 
 static const struct {

@@ -7,25 +7,6 @@
 #include "testing.h"
 #include "unit/fake_device.h"
 
-static int run_on(struct device *device, const char *text,
-                  struct samples *samples, struct error *err)
-{
-    const struct prober_options options = {.seed = 1};
-    struct prober *const prober = prober_new(device, NULL, &options);
-    const int status = prober_run(prober, text, samples, NULL, err);
-    prober_free(prober);
-    return status;
-}
-
-static int try_on(const char *gpu, const char *text, struct samples *samples,
-                  struct error *err)
-{
-    struct device *const device = testing_sim(gpu, 1);
-    const int status = run_on(device, text, samples, err);
-    device_close(device);
-    return status;
-}
-
 /* Depths that do not divide the tiles of a part, parts smaller than a lap's
  * worth, several warps and blocks. */
 /* clang-format off */
@@ -45,7 +26,7 @@ START_TEST(each_sm_counts_whole_copies)
 {
     struct samples s;
     struct error err;
-    ASSERT_DONE(try_on("h200", runs[_i].text, &s, &err), err);
+    ASSERT_DONE(testing_run("h200", runs[_i].text, &s, &err), err);
     ck_assert_uint_eq(s.rows, runs[_i].rows);
     for (size_t i = 0; i < s.rows; i++) {
         ck_assert_int_eq(samples_at(&s, i, GRID_BLOCKS), runs[_i].blocks);
@@ -77,8 +58,8 @@ START_TEST(what_an_sm_has_no_room_for_is_refused)
 {
     struct samples s;
     struct error err;
-    ASSERT_FAILS(try_on("h200", refused[_i].text, &s, &err), ERR_USAGE, err,
-                 refused[_i].words);
+    ASSERT_FAILS(testing_run("h200", refused[_i].text, &s, &err), ERR_USAGE,
+                 err, refused[_i].words);
 }
 END_TEST
 
@@ -86,7 +67,7 @@ START_TEST(older_gpus_have_no_such_copies)
 {
     struct samples s;
     struct error err;
-    ASSERT_FAILS(try_on("a100", "bulk", &s, &err), ERR_UNSUPPORTED, err,
+    ASSERT_FAILS(testing_run("a100", "bulk", &s, &err), ERR_UNSUPPORTED, err,
                  "needs compute capability 9.0, this is 8.0");
 }
 END_TEST
@@ -107,8 +88,8 @@ START_TEST(a_copy_that_never_comes_is_a_failure)
     struct error err;
     fake_device_open(&fake, 90);
     fake.read = lose_one;
-    ASSERT_FAILS(run_on(&fake.device, "bulk", &s, &err), ERR_DEVICE, err,
-                 "did not come");
+    ASSERT_FAILS(testing_run_on(&fake.device, "bulk", &s, &err), ERR_DEVICE,
+                 err, "did not come");
     fake_device_close(&fake);
 }
 END_TEST

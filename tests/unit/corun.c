@@ -9,24 +9,14 @@
 enum column { REPEAT, SM, BYTES, CYCLES };
 
 struct bench {
-    struct device *device;
-    struct prober *prober;
     struct samples samples;
     struct error err;
 };
 
 static int try_on(struct bench *b, const char *text)
 {
-    const struct prober_options options = {.seed = 1};
-    *b = (struct bench){.device = testing_sim("gtx560ti", 1)};
-    b->prober = prober_new(b->device, NULL, &options);
-    return prober_run(b->prober, text, &b->samples, NULL, &b->err);
-}
-
-static void done(struct bench *b)
-{
-    prober_free(b->prober);
-    device_close(b->device);
+    *b = (struct bench){0};
+    return testing_run("gtx560ti", text, &b->samples, &b->err);
 }
 
 START_TEST(the_sms_of_the_set_work_and_no_others)
@@ -43,7 +33,6 @@ START_TEST(the_sms_of_the_set_work_and_no_others)
     }
     ck_assert(seen[1] && seen[4] && seen[5]);
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -57,7 +46,7 @@ START_TEST(sets_that_are_none_are_refused)
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct bench b;
         ck_assert_msg(try_on(&b, texts[i]) == ERR_USAGE, "%s", texts[i]);
-        done(&b);
+        samples_free(&b.samples);
     }
 }
 END_TEST

@@ -9,15 +9,10 @@ enum column { REPEAT, SM, BLOCKS, CYCLES, NS, ELAPSED };
 
 static struct samples samples_of(const char *text)
 {
-    const struct prober_options options = {.seed = 1};
-    struct device *const device = testing_sim("gtx560ti", 1);
-    struct prober *const prober = prober_new(device, NULL, &options);
     struct samples samples;
     struct error err;
-    ck_assert_msg(prober_run(prober, text, &samples, NULL, &err) == 0, "%s: %s",
+    ck_assert_msg(testing_run("gtx560ti", text, &samples, &err) == 0, "%s: %s",
                   text, err.text);
-    prober_free(prober);
-    device_close(device);
     return samples;
 }
 

@@ -38,31 +38,23 @@ static struct device *small_gpu(void)
 }
 
 struct bench {
-    struct device *device;
-    struct prober *prober;
     struct samples samples;
     struct error err;
 };
 
 static int try_on(struct bench *b, const char *text)
 {
-    const struct prober_options options = {.seed = 1};
-    *b = (struct bench){.device = small_gpu()};
-    b->prober = prober_new(b->device, NULL, &options);
-    return prober_run(b->prober, text, &b->samples, NULL, &b->err);
+    struct device *const device = small_gpu();
+    *b = (struct bench){0};
+    const int status = testing_run_on(device, text, &b->samples, &b->err);
+    device_close(device);
+    return status;
 }
 
 static void run_on(struct bench *b, const char *text)
 {
     const int status = try_on(b, text);
     ck_assert_msg(status == 0, "%s: %s", text, b->err.text);
-}
-
-static void done(struct bench *b)
-{
-    samples_free(&b->samples);
-    prober_free(b->prober);
-    device_close(b->device);
 }
 
 static int64_t at(const struct bench *b, size_t row, enum column column)
@@ -105,7 +97,7 @@ START_TEST(without_load_latency_is_that_of_the_level)
     ck_assert_int_eq(at(&b, 0, WARPS), 0);
     ck_assert_int_eq(at(&b, 0, LOADS), 1024);
     ck_assert_double_eq_tol(latency(&b), cases[_i].cycles, 1);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -129,7 +121,7 @@ START_TEST(at_full_pace_the_rate_is_reached)
     ck_assert_double_eq_tol(rate(&b), cases[_i].rate, 0.03 * cases[_i].rate);
     for (size_t i = 0; i < 3; i++)
         ck_assert_int_eq(at(&b, i, MISSED), 0);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -141,7 +133,7 @@ START_TEST(only_the_chasers_sm_is_left_alone)
         ck_assert_int_eq(at(&b, i, WARPS), at(&b, i, SM) == 1 ? 0 : 8);
         ck_assert_int_eq(at(&b, i, CHASER), 1);
     }
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -151,7 +143,7 @@ START_TEST(beside_it_all_warps_but_one_inject)
     run_on(&b, "loaded repeats=1 sm=1 warps=4 visits=64 beside=1");
     for (size_t i = 0; i < b.samples.rows; i++)
         ck_assert_int_eq(at(&b, i, WARPS), at(&b, i, SM) == 1 ? 3 : 4);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -163,7 +155,7 @@ START_TEST(a_longer_gap_injects_less)
                "visits=4096");
     ck_assert_double_eq_tol(rate(&b), 2 * 2048 / 4286.0, 0.1);
     ck_assert_double_lt(latency(&b), 1.1 * L2_CYCLES);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -174,9 +166,9 @@ START_TEST(bits_choose_lines)
     run_on(&b, "loaded op=none repeats=1 bits=4096 odd=1 bytes=32K ring=16K "
                "warm=1 visits=64");
     ck_assert_double_eq_tol(latency(&b), L2_CYCLES, 1);
-    done(&b);
+    samples_free(&b.samples);
     ck_assert_int_eq(try_on(&b, "loaded bits=4096 odd=1 ring=4K"), ERR_USAGE);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -201,7 +193,7 @@ START_TEST(what_the_gpu_has_no_room_for_is_refused)
     ck_assert_msg(strstr(b.err.text, cases[_i].word) != NULL,
                   "%s: \"%s\" does not say \"%s\"", cases[_i].text, b.err.text,
                   cases[_i].word);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 

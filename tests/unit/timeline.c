@@ -10,24 +10,14 @@
 enum column { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
 
 struct bench {
-    struct device *device;
-    struct prober *prober;
     struct samples samples;
     struct error err;
 };
 
 static int try_on(struct bench *b, const char *profile, const char *text)
 {
-    const struct prober_options options = {.seed = 1};
-    *b = (struct bench){.device = testing_sim(profile, 1)};
-    b->prober = prober_new(b->device, NULL, &options);
-    return prober_run(b->prober, text, &b->samples, NULL, &b->err);
-}
-
-static void done(struct bench *b)
-{
-    prober_free(b->prober);
-    device_close(b->device);
+    *b = (struct bench){0};
+    return testing_run(profile, text, &b->samples, &b->err);
 }
 
 static int64_t at(const struct bench *b, size_t row, enum column column)
@@ -56,7 +46,6 @@ START_TEST(each_warp_has_a_row_and_so_has_the_launch)
     ck_assert_int_eq(at(&b, 6, SM), -1);
     ck_assert_int_gt(at(&b, 6, END), 0);
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -74,7 +63,6 @@ START_TEST(accesses_follow_each_other)
         ck_assert_int_ge(at(&b, i, END) - at(&b, i, START), 85);
     }
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -87,7 +75,6 @@ START_TEST(warps_of_a_block_begin_together_where_they_are_aligned)
     for (size_t i = 1; i < 8; i++)
         ck_assert_int_le(labs(at(&b, i, START) - at(&b, 0, START)), 300);
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -103,7 +90,6 @@ START_TEST(shared_memory_limits_the_blocks_of_an_sm)
                 ck_assert(at(&b, i, START) >= at(&b, k, END) ||
                           at(&b, k, START) >= at(&b, i, END));
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -113,7 +99,6 @@ START_TEST(without_records_only_the_launch_is_told)
     run_on(&b, "v100", "timeline work=none records=none repeats=1");
     ck_assert_uint_eq(b.samples.rows, 1);
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -141,7 +126,7 @@ START_TEST(what_the_gpu_has_no_room_for_is_refused)
     ck_assert_int_eq(status, ERR_USAGE);
     ck_assert_msg(strstr(b.err.text, refused[_i].word) != NULL, "%s",
                   b.err.text);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
@@ -154,13 +139,11 @@ START_TEST(products_take_turns_in_the_pipe)
     for (size_t i = 0; i < 32; i++)
         ck_assert_int_ge(at(&b, i, END) - at(&b, i, START), 15 * 8 * 8);
     samples_free(&b.samples);
-    done(&b);
     /* 16 cycles each on an RTX 2080 Ti (m16n8k8). */
     run_on(&b, "rtx2080ti", "timeline work=tensor warps=32 steps=16 repeats=1");
     for (size_t i = 0; i < 32; i++)
         ck_assert_int_ge(at(&b, i, END) - at(&b, i, START), 15 * 8 * 16);
     samples_free(&b.samples);
-    done(&b);
 }
 END_TEST
 
@@ -170,10 +153,10 @@ START_TEST(products_need_tensor_cores_and_whole_warps)
     ck_assert_int_eq(try_on(&b, "gtx1080ti", "timeline work=tensor"),
                      ERR_UNSUPPORTED);
     ck_assert_str_eq(b.err.text, "needs compute capability 7.5, this is 6.1");
-    done(&b);
+    samples_free(&b.samples);
     ck_assert_int_eq(try_on(&b, "a100", "timeline work=tensor lanes=8"),
                      ERR_USAGE);
-    done(&b);
+    samples_free(&b.samples);
 }
 END_TEST
 
