@@ -70,7 +70,7 @@ static const struct {
     {L1("'sets': 96, 'ways': 4, 'policy': 'nru'"), "l1", "96", "4", "nru"},
     /* Of so many lines of a set some are late each time. */
     {L1("'sets': 4, 'ways': 344") " noise={'jitter_cycles': 1.5, "
-     "'spike_rate': 0.002, 'spike_cycles': 300}",
+                                  "'spike_rate': 0.002, 'spike_cycles': 300}",
      "l1", "4", "344", "lru"},
     /* Ages that nobody tries: neither of the models nor chance. */
     {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'rrip', 'most': 5, "
@@ -165,6 +165,34 @@ START_TEST(index_bits_are_found_by_mappings)
 }
 END_TEST
 
+/* Rings in order deny how large these are, and how long their lines. */
+static const struct {
+    const char *gpu, *level, *line, *size;
+} uneven[] = {
+    /* A bit from above undoes half of a line. */
+    {"sms=1 caches/l1={'line': 32, 'sector': 32, 'sets': 16, 'ways': 19, "
+     "'set_bits': [[5,13],6,[7,14],8], 'policy': {'kind': 'rrip', 'most': 2, "
+     "'insert': 1, 'hit': 0}} " PATH " paths/local={'l1': 30, 'l2': 200, "
+     "'memory': 500}",
+     "local", "32", "9728"},
+    /* Half a megabyte in a row comes to half of the sets. */
+    {"sms=1 caches/l2={'line': 64, 'sector': 32, 'sets': 256, 'ways': 23, "
+     "'policy': 'nru', 'slices': {'modulo': 1, 'from_bit': 7, 'bits': "
+     "[[6,7,8,9,11,15,17,18,20,22,23,24],[7,9,10,14,16,17,18,19,20,21,22,23],"
+     "[8,10,14,16,17,18,19,21]]}}",
+     "l2", "64", "376832"},
+};
+
+START_TEST(lines_are_told_where_rings_are_wrong)
+{
+    json_t *const f =
+        truth_findings_of(gpu_made("%s", uneven[_i].gpu), "verdict");
+    check_claim(f, uneven[_i].level, "line", uneven[_i].line);
+    check_claim(f, uneven[_i].level, "size", uneven[_i].size);
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_conflict(void)
 {
     enum { FIRST = 2, QUICK = 4 }; /* all others are slow */
@@ -173,6 +201,8 @@ Suite *suite_truth_conflict(void)
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, FIRST, QUICK);
     tcase_add_test(t, slices_by_a_remainder_are_found);
+    tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
+                        COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);

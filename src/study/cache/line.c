@@ -35,8 +35,12 @@ static const struct answer proposes[] = {
 enum { ELEMENT = 8 };
 
 /* Where the second part begins, in multiples of the first one's length: odd and
- * even, and such that no address bit is the same in all. */
-static const unsigned places[] = {1, 2, 3, 4, 7, 8};
+ * even, and such that no address bit is the same in all.  And then in multiples
+ * of a power of two that the first one fits into: there all bits below are
+ * those of the first one, but for the half line, which a bit from above that is
+ * XORed with it may undo elsewhere. */
+static const unsigned places[] = {1, 2, 3, 4, 7, 8}, aligned[] = {1, 3};
+enum { PLACES = COUNT_OF(places), PLACES_ALL = PLACES + COUNT_OF(aligned) };
 
 struct line_question {
     struct lab *lab;
@@ -52,6 +56,15 @@ struct layout {
     uint64_t line, count, beyond, more;
 };
 
+static uint64_t place_of(uint64_t bytes, size_t place)
+{
+    uint64_t power = 1;
+    while (power < bytes)
+        power *= 2;
+    return place < PLACES ? places[place] * bytes
+                          : aligned[place - PLACES] * power;
+}
+
 /* No more elements beyond than there is room for, where that is bounded; none
  * if that leaves too few to tell. */
 static struct layout lay_out(const struct level_row *row,
@@ -59,7 +72,7 @@ static struct layout lay_out(const struct level_row *row,
                              size_t place)
 {
     struct layout l = {.line = line, .count = facts->fits / line};
-    l.beyond = places[place] * l.count * line + line / 2;
+    l.beyond = place_of(l.count * line, place) + line / 2;
     l.more = l.count - l.count / 4;
     if (row->bound == NULL)
         return l;
@@ -214,19 +227,29 @@ static bool is_overfull_at(const struct line_question *q,
     return over;
 }
 
+/* Elements lie where they are wanted, and as many as are. */
+static bool is_free(const struct line_question *q)
+{
+    return q->row->bound == NULL && q->row->apart == ELEMENT;
+}
+
 /* Overfull at so many places is no accident; and more elements than that take
  * some milliseconds a lap, so that they are asked at no more. */
 enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
- * place, surely if nearly all loads miss; false if at one all fits. */
+ * place, surely if nearly all loads miss; false if at one all fits.  Nearly all
+ * do of too many lines alone: else more places are asked, where pairs cannot
+ * be. */
 static bool is_overfull(const struct line_question *q, uint64_t line,
                         bool *surely)
 {
     const bool many = q->facts->fits / line > ELEMENTS_MANY;
-    const size_t count = many ? PLACES_LEAST : COUNT_OF(places);
+    const size_t count = many ? PLACES_LEAST : PLACES;
     *surely = true;
-    for (size_t place = 0; lab_ok(q->lab) && place < count; place++) {
+    for (size_t place = 0; lab_ok(q->lab) && place < PLACES_ALL; place++) {
+        if (place >= count && (many || *surely || is_free(q)))
+            break;
         const struct layout l = lay_out(q->row, q->facts, line, place);
         if (l.more > 0 && !is_overfull_at(q, &l, surely))
             return false;
@@ -253,9 +276,8 @@ static void report_at_most(const struct line_question *q, struct finding *f,
 /* What is brought in at once: a line is no shorter. */
 static void keep_sector(const struct line_question *q)
 {
-    *q->line = (struct fact_line){.bytes = q->sector->bytes,
-                                  .bound = q->sector->bound,
-                                  .longer = true};
+    *q->line = (struct fact_line){
+        .bytes = q->sector->bytes, .bound = q->sector->bound, .longer = true};
 }
 
 /* A line that is not seen to make room is no shorter than what it brings in. */
@@ -293,7 +315,7 @@ static size_t places_for(const struct level_row *row,
                          const struct fact_bracket *facts, uint64_t line)
 {
     size_t count = 0;
-    for (size_t place = 0; place < COUNT_OF(places); place++)
+    for (size_t place = 0; place < PLACES; place++)
         count += lay_out(row, facts, line, place).more > 0;
     return count;
 }
@@ -308,7 +330,8 @@ static bool is_absurd(const struct line_question *q, uint64_t line)
             is_overfull(q, 2 * line, &surely));
 }
 
-static void conclude(const struct line_question *q, struct finding *f,
+/* False if that is absurd. */
+static bool conclude(const struct line_question *q, struct finding *f,
                      uint64_t line, bool over)
 {
     const bool absurd = over && is_absurd(q, line);
@@ -316,11 +339,12 @@ static void conclude(const struct line_question *q, struct finding *f,
                  (absurd && q->row->behind != LEVEL_COUNT)))
         report_doubt(q, f, line);
     else if (absurd)
-        finding_none(f, why_line_absurd, line);
+        return false;
     else if (!over && q->sector->bound)
         report_at_most(q, f, line);
     else
         report(f, q->line, line);
+    return true;
 }
 
 /* The longest line of which too many, all over the place, do not fit. */
@@ -366,14 +390,18 @@ static bool is_blurred(const struct line_question *q, struct finding *f)
 /* Elements that are loaded, of as many as would be the lines if they were as
  * long as the pair is apart: more than fit, be the lines half as long.  They
  * are drawn from SPARSE times as many, so that few share a line by chance. */
-enum { OVERFILL = 3, SPARSE = 4 };
+enum { OVERFILL = 3, OVERFILL_MOST = 8 * OVERFILL, SPARSE = 4 };
 /* Looks; in a trial one of so many elements is looked at, few, since a look
  * brings a line in. */
 enum { WARPS = 8, LOOKS = 4096, LOOKED_AT = 32, LOOKS_MOST = 512 };
 /* So many that are there tell shares to 6 %, so that the quotient of two is
  * known to 8 %: of what is 1 or a half, or near it, two to four deviations are
- * outside of these. */
-static const double left_least = 280, all_least = 0.8, half_most = 0.65;
+ * outside of these.  Near to a half, but not below 0.7, it is where chance
+ * chooses the victims, some ways more often than others, as it leaves lines of
+ * the trial before; and the more so the fewer are loaded: of so few that most
+ * are there, twice as many are, too, and lines are not shared. */
+static const double left_least = 280, all_least = 0.8, half_most = 0.72;
+static const double left_most = 0.55;
 /* Before a look another line of its page brings in the translation, where pages
  * may be more than a TLB holds; of another set, as so low a bit makes it. */
 enum { LEAD = 2 * LINE_MOST };
@@ -392,12 +420,6 @@ enum { TRIALS_LEAST = 3 };
 struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
 };
-
-/* Elements lie where they are wanted, and as many as are. */
-static bool is_free(const struct line_question *q)
-{
-    return q->row->bound == NULL && q->row->apart == ELEMENT;
-}
 
 /* Pool 0: so many may not be loaded.  Twice as many as would fit are enough. */
 static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
@@ -474,15 +496,14 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 {
     const struct trials t = trials_of(q, p);
     lab_spare(q->lab, true);
-    const struct samples *const s =
-        lab_probe(q->lab,
-                  "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
-                  " settle=%" PRIu64 " beside=%" PRIu64 " warps=%u lead=%d",
-                  q->row->load, p->pool * p->apart, p->apart, p->members,
-                  t.looks, t.kept, t.settle, beside,
-                  q->row->of_sm ? 1 : lab_warps(q->lab, WARPS),
-                  q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
+    const struct samples *const s = lab_probe(
+        q->lab,
+        "overfill %s bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
+        " looks=%" PRIu64 " trials=%" PRIu64 " settle=%" PRIu64
+        " beside=%" PRIu64 " warps=%u lead=%d",
+        q->row->load, p->pool * p->apart, p->apart, p->members, t.looks, t.kept,
+        t.settle, beside, q->row->of_sm ? 1 : lab_warps(q->lab, WARPS),
+        q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
         return -1;
     const double limit = pairs_limit(q);
@@ -506,11 +527,11 @@ static const double nearly_all = 1.8 / 2;
 
 /* Whether elements so far apart share a line.  If that is the line half of the
  * single ones are there at most, since twice as many as fit were loaded; where
- * nearly all are, twice as many are asked.  If lines are half as long, sets of
- * 16 ways that they come to by chance have room for nine in ten (Poisson's
- * law). */
+ * nearly all are, though so many more were loaded, it is not.  If lines are
+ * half as long, sets of 16 ways that they come to by chance have room for nine
+ * in ten (Poisson's law). */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
-                                  uint64_t times)
+                                  uint64_t times, bool *few)
 {
     const struct pairs p = pairs_of(q, apart, times);
     if (p.pool == 0)
@@ -520,22 +541,29 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
         return times > OVERFILL ? PAIRS_DO_NOT : PAIRS_UNKNOWN;
     const double left = alone > 0 ? share_left(q, &p, apart) : -1;
     const struct trials t = trials_of(q, &p);
-    if (left < 0 || alone * (double)(t.looks * t.kept) < left_least)
+    const bool tell = alone * (double)(t.looks * t.kept) >= left_least;
+    *few = *few || !tell;
+    if (left < 0 || !tell)
         return PAIRS_UNKNOWN;
     const double quotient = left / alone;
-    return quotient > all_least   ? PAIRS_SHARE
-           : quotient < half_most ? PAIRS_DO_NOT
-                                  : PAIRS_UNKNOWN;
+    if (quotient < half_most)
+        return PAIRS_DO_NOT;
+    return quotient > all_least && alone <= left_most ? PAIRS_SHARE
+                                                      : PAIRS_UNKNOWN;
 }
 
 /* Where the cache is larger than rings told, it is not overfilled by so many:
- * then twice as many tell. */
+ * then twice as many tell, or more.  Of lines that are much longer each holds
+ * few elements, and too few of so many are there: then fewer tell. */
 static enum paired pairs_ask(const struct line_question *q, uint64_t apart)
 {
-    const enum paired p = pairs_ask_once(q, apart, OVERFILL);
-    return p == PAIRS_UNKNOWN && lab_ok(q->lab)
-               ? pairs_ask_once(q, apart, 2 * OVERFILL)
-               : p;
+    enum paired p = PAIRS_UNKNOWN;
+    bool few = false;
+    for (uint64_t times = OVERFILL; lab_ok(q->lab) && p == PAIRS_UNKNOWN &&
+                                    times > 0 && times <= OVERFILL_MOST;
+         times = few ? times / 2 : times * 2)
+        p = pairs_ask_once(q, apart, times, &few);
+    return p;
 }
 
 /* The line by pairs, looked for from that of rings on, and whether it is known
@@ -563,8 +591,7 @@ static struct paired_line line_of_pairs(const struct line_question *q,
  * parts in the same sets at each of them is not looked for. */
 static bool is_everywhere(const struct line_question *q, uint64_t line)
 {
-    return !is_free(q) &&
-           places_for(q->row, q->facts, line) == COUNT_OF(places);
+    return !is_free(q) && places_for(q->row, q->facts, line) == PLACES;
 }
 
 /* What they say counts, where it can be asked; else it may be shorter, but not
@@ -630,11 +657,13 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     const bool over = find_longest(&q, shortest(&q), &line, &surely);
     if (!lab_ok(lab))
         return;
-    conclude(&q, f, line, over);
+    const bool concluded = conclude(&q, f, line, over);
     /* Surely: most of the lines that should not have fit missed, at all places.
      */
     if (is_hashable(&q) || !over || !surely)
         check_by_pairs(&q, f);
+    if (!concluded && q.line->bytes == 0)
+        finding_none(f, why_line_absurd, line);
 }
 
 static void line_run(struct lab *lab)

@@ -352,16 +352,28 @@ static struct held ask_few(struct flood *q)
     return h;
 }
 
-/* Twice as many lines must show the same; or more, where some sets had still
- * room: of what all SMs share that must show again. */
+/* An index of bits from far above deals as many lines in a row to half of its
+ * sets, and twice as many may be no better; four times as many take in two bits
+ * more, where they are simulated in a second. */
+enum { WIDER = 4, WIDEST = 16 << 20 };
+
+static unsigned wider(const struct flood *q, const struct dose *d)
+{
+    const bool can = !q->row->of_sm && q->side == WHOLE;
+    return can && WIDER * d->pool * q->line <= WIDEST ? WIDER : 2;
+}
+
+/* Twice as many lines must show the same, or four times; or more, where some
+ * sets had still room: of what all SMs share that must show again. */
 static void ask_again(struct flood *q, const struct dose *once, struct held *h)
 {
     struct dose d = *once;
     d.looks /= 2;
     do {
         const struct occupancy first = h->all;
-        d.pool *= 2;
-        d.members *= 2;
+        const unsigned times = wider(q, &d);
+        d.pool *= times;
+        d.members *= times;
         if (!lab_ok(q->lab) || d.pool * d.apart > q->most)
             return;
         const struct occupancy again = ask_dose(q, &d);

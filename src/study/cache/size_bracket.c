@@ -365,6 +365,29 @@ static double share_of_ring(struct bracket_question *q, uint64_t *ring)
     return share;
 }
 
+/*
+ * An index of bits from far above deals so much in a row to some of its sets
+ * alone: to half of them or fewer, where its bits are XORs.  A ring four times
+ * as large says then that the cache has half as much room again, or more: four
+ * standard errors where a third is left of the shorter one.  Where more would
+ * be loaded than is simulated in a second it is not asked.
+ */
+enum { WIDER = 4, WIDEST = 16 << 20 };
+
+static double share_of_wider(struct bracket_question *q, uint64_t *ring,
+                             double share)
+{
+    while (lab_ok(q->lab) && share > 0 && WIDER * *ring <= WIDEST &&
+           WIDER * *ring <= q->row->most) {
+        const double wider = share_left(q, WIDER * *ring);
+        if (2 * WIDER * wider < 3 * share)
+            break;
+        share = wider;
+        *ring *= WIDER;
+    }
+    return share;
+}
+
 /* Where samples say another size, by more than an eighth, which the others can
  * do with, and by more than chance (3.3 standard errors), the bracket is what
  * they say. */
@@ -374,7 +397,7 @@ static void correct_by_samples(struct bracket_question *q)
     uint64_t ring = overfull_ring(f->overflows);
     if (q->row->of_sm || f->near_fits > 0)
         return;
-    const double share = share_of_ring(q, &ring);
+    const double share = share_of_wider(q, &ring, share_of_ring(q, &ring));
     const double bytes = share * (double)ring;
     const double off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
     const double rings = (double)(f->fits + f->overflows) / 2;

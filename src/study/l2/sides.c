@@ -541,6 +541,7 @@ static void report_two(struct l2_sides *s)
     if (is_apart(&s->home.halves))
         facts->hit = s->home.halves.near;
     facts->miss = s->missing.halves.near - s->home.halves.near;
+    facts->missing_cycles = (s->missing.halves.near + s->missing.halves.far) / 2;
     for (int side = 0; side < 2; side++)
         snprintf(facts->sms[side], sizeof facts->sms[side], "%s",
                  numbers_of(s, side));
