@@ -5,6 +5,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/num.h"
 #include "probe/guard.h"
 #include "study/assume.h"
@@ -75,9 +76,17 @@ static struct reference reference_of(struct lab *lab, const struct samples *s)
     return r;
 }
 
+static double gpu_ns(const struct guard *guard)
+{
+    return guard->kept_ns + guard->spent_ns;
+}
+
 /* What cannot be asked is not known, and harms nothing else. */
 static struct reference take(struct lab *lab, const char *when)
 {
+    const struct guard *const guard = prober_guard(lab->prober);
+    const double ns = gpu_ns(guard);
+    const size_t launches = prober_launches(lab->prober);
     struct samples s = {0};
     struct error ignored;
     struct reference r = {0};
@@ -85,6 +94,8 @@ static struct reference take(struct lab *lab, const char *when)
     prober_fresh(lab->prober, false);
     if (prober_run(lab->prober, text, &s, NULL, &ignored) == 0)
         r = reference_of(lab, &s);
+    lab->references.ns += gpu_ns(guard) - ns;
+    lab->references.launches += prober_launches(lab->prober) - launches;
     samples_free(&s);
     return r;
 }
@@ -255,9 +266,24 @@ static size_t count_fallen(const struct results *r)
     return fallen;
 }
 
+/* A recording is asked for nothing. */
+static void log_costs(struct lab *lab)
+{
+    const struct references *const all = &lab->references;
+    const struct guard *const guard = prober_guard(lab->prober);
+    const size_t launches = prober_launches(lab->prober);
+    if (launches > 0)
+        log_say(LOG_INFO,
+                "guard: %.2f of %.2f ms that the GPU ran were references, "
+                "%.2f were thrown away; %zu and %zu of %zu launches",
+                all->ns / 1e6, gpu_ns(guard) / 1e6, guard->spent_ns / 1e6,
+                all->launches, guard->spent, launches);
+}
+
 void reference_report(struct lab *lab)
 {
     const struct references *const all = &lab->references;
+    log_costs(lab);
     const size_t again = prober_guard(lab->prober)->thrown_away;
     const size_t fallen = count_fallen(lab->results);
     struct buf text = {0};

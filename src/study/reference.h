@@ -13,6 +13,7 @@
 #define SONDE_STUDY_REFERENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct lab;
@@ -40,13 +41,16 @@ struct references {
     struct reference first, latest;
     double processes; /* others, at most */
     bool throttled, moved;
+    size_t launches; /* that references took … */
+    double ns;       /* … and how long the GPU ran them */
     uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 
 /* The running study is over.  The first time is what later ones are held
  * against. */
 void reference_judge(struct lab *lab);
-/* The run is over: if it was disturbed the results say so in a line. */
+/* The run is over: if it was disturbed the results say so in a line; the log
+ * says what the guard cost. */
 void reference_report(struct lab *lab);
 
 #endif

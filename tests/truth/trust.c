@@ -4,9 +4,11 @@
  * `make disturb` asks the same of all GPUs.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "disturbance.h"
 #include "gpu_made.h"
@@ -188,6 +190,40 @@ START_TEST(what_is_wrong_is_seen)
 }
 END_TEST
 
+/* ---- what the guard costs ---- */
+
+static char costs[200];
+
+static void note_costs(enum log_level level, const char *text)
+{
+    if (level == LOG_INFO && strncmp(text, "guard: ", 7) == 0)
+        snprintf(costs, sizeof costs, "%s", text);
+}
+
+/* Of time and of launches. */
+START_TEST(a_quiet_gpu_pays_for_the_guard_three_percent_at_most)
+{
+    double references, all, thrown;
+    size_t launches[3];
+    char *const spec = testing_spec_of(disturbed_gpu("small", "noise", 1));
+    log_to(note_costs);
+    json_decref(truth_findings(spec, 7, NULL, 0));
+    log_to(NULL);
+    ck_assert_int_eq(
+        sscanf(costs,
+               "guard: %lf of %lf ms that the GPU ran were references, %lf "
+               "were thrown away; %zu and %zu of %zu launches",
+               &references, &all, &thrown, &launches[0], &launches[1],
+               &launches[2]),
+        6);
+    ck_assert_msg(references > 0 && references + thrown <= 0.03 * all, "%s",
+                  costs);
+    ck_assert_msg(launches[0] + launches[1] <= 0.03 * (double)launches[2], "%s",
+                  costs);
+    free(spec);
+}
+END_TEST
+
 Suite *suite_truth_trust(void)
 {
     TCase *t;
@@ -197,6 +233,7 @@ Suite *suite_truth_trust(void)
                         (int)COUNT_OF(tried));
     tcase_add_test(t, what_is_wrong_is_seen);
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
+    tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
     tcase_add_loop_test(slow, what_disturbs_more_makes_nothing_wrong, 0,
                         (int)COUNT_OF(tried_slowly));
     return suite;
