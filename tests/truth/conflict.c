@@ -82,6 +82,15 @@ static const struct {
      "caches/l2/set_bits=[[7,13,17,20],[8,14,17,21],[9,15,18,20],"
      "[10,13,16,18,22],[11,14,19,21],[12,15,16,19,22]]",
      "l2", "64", "16", "lru"},
+    /* As many lines as fit are all there but after many laps. */
+    {"sms=1 memory_bytes=2147483648 caches/l2={'line': 128, 'sector': 128, "
+     "'sets': 128, 'ways': 11, 'policy': 'random', 'slices': {'modulo': 1, "
+     "'from_bit': 11, 'bits': [[10,15,20,21,23],[9,11,13,14,16,19,23,24]]}, "
+     "'set_bits': [[7,12,15,16,17,21,22,23],[8,14,15,17,19,21,22,24,25],"
+     "[9,15,18,20,21,24],[10,13,16,17,24],[11,13,14,22,23]]} "
+     "noise={'jitter_cycles': 1.81, 'spike_rate': 0.0026, "
+     "'spike_cycles': 289}",
+     "l2", "128", "11", "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -187,10 +187,9 @@ static const struct samples *visit(struct eviction *e, struct script *s,
     const struct segments *const f = &e->filler;
     const char *between = "";
     for (size_t i = 0; i < f->count; i++)
-        between =
-            lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64, between,
-                     i > 0 ? "," : " between=", f->at[i].start, f->at[i].count,
-                     f->at[i].step);
+        between = lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                           between, i > 0 ? "," : " between=", f->at[i].start,
+                           f->at[i].count, f->at[i].step);
     const char *const where =
         e->mapped == 0
             ? ""
@@ -451,8 +450,7 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
         struct laps l = come_in_turn(e, group, others->lines.at + i, count);
         l.count /= count;
         for (size_t n = 0; lab_ok(e->lab) && n < count; n++) {
-            add_vote(e, &l, group, cut,
-                     &others->leads[others->number[i + n]]);
+            add_vote(e, &l, group, cut, &others->leads[others->number[i + n]]);
             l.cycles += l.count;
             l.offset += l.count;
         }
@@ -514,14 +512,16 @@ static void add_pool(struct script *s, const struct segments *pool)
 }
 
 /*
- * Of rounds, after one that settles the set, in how many the first line missed.
+ * Of rounds, after `before` that settle the set, in how many the first line
+ * missed.
  * A policy may keep a line that is used again and again, and put out the
  * others; so the others have some laps for themselves, in which it is the one
  * that none of them is.
  */
 static size_t count_crowded(struct eviction *e,
                             const struct script_lines *lines,
-                            const struct segments *pool, size_t rounds)
+                            const struct segments *pool, size_t before,
+                            size_t rounds)
 {
     const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
@@ -535,13 +535,13 @@ static size_t count_crowded(struct eviction *e,
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
-                                       text_of(e, &s), rounds + 1);
+                                       text_of(e, &s), before + rounds);
     e->asked = c.experiment;
     if (!lab_ok(e->lab))
         return 0;
     e->front.answered =
-        2 * hits_above(c.at + 1, rounds, e->front.answers) < rounds;
-    return hits_above(c.at + 1, rounds, cut);
+        2 * hits_above(c.at + before, rounds, e->front.answers) < rounds;
+    return hits_above(c.at + before, rounds, cut);
 }
 
 /* In an empty cache a line that came first is the first to go, whatever the
@@ -595,24 +595,30 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
     const bool strewn = e->strewn > 0;
     const size_t few = u64_min(strewn ? FEW_STREWN : FEW, most);
     const size_t many = u64_min(strewn ? MANY_STREWN : MANY, most);
-    const size_t crowded = count_crowded(e, lines, pool, few);
+    const size_t crowded = count_crowded(e, lines, pool, 1, few);
     if (crowded == 0 || crowded == few)
         return crowded > 0;
-    return 2 * count_crowded(e, lines, pool, many) > many;
+    return 2 * count_crowded(e, lines, pool, 1, many) > many;
 }
 
-/* More often than by chance; in as many launches as that takes where what
- * empties the cache in front leaves each few rounds. */
+/*
+ * More often than by chance; in as many launches as that takes where what
+ * empties the cache in front leaves each few rounds.  In a cache that lasts
+ * chance picks as many victims as a set has ways, and on average, until the
+ * last of the lines that were there before has gone: a quarter of the rounds.
+ */
 static bool crowds_at_times(struct eviction *e,
                             const struct script_lines *lines,
                             const struct segments *pool, size_t rounds)
 {
     const size_t launches =
         e->front.runs > 0 ? (CHANCY + rounds - 1) / rounds : 1;
-    const double most = strays_most(e, launches * rounds);
+    const size_t before = e->lasting ? 1 + rounds / 4 : 1;
+    const size_t counted = rounds + 1 - before;
+    const double most = strays_most(e, launches * counted);
     size_t crowded = 0;
     for (size_t i = 0; i < launches && (double)crowded <= most; i++)
-        crowded += count_crowded(e, lines, pool, rounds);
+        crowded += count_crowded(e, lines, pool, before, counted);
     return (double)crowded > most;
 }
 
@@ -649,7 +655,7 @@ void eviction_watch(struct eviction *e, uint64_t line,
     const double cut = cut_above(e, base_beside(e, pool));
     size_t stays = 0;
     if (!e->fresh)
-        stays = WATCHED - count_crowded(e, &lines, pool, WATCHED);
+        stays = WATCHED - count_crowded(e, &lines, pool, 1, WATCHED);
     for (unsigned i = 0; e->fresh && lab_ok(e->lab) && i < WATCHED; i++) {
         const double cycles = ask_first(e, &lines, pool, i);
         stays += cycles <= cut && cycles >= e->front.answers;
