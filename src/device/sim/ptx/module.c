@@ -106,7 +106,7 @@ static uint64_t *space_bytes(struct parser *p, enum ptx_space space)
 
 /* Gives the variable its place. */
 static void place_variable(struct parser *p, struct variable *v,
-                          bool initialized)
+                           bool initialized)
 {
     uint64_t *const bytes = space_bytes(p, v->space);
     const uint64_t limit = space_limit(v->space, initialized);
@@ -151,8 +151,8 @@ static bool read_pointer(struct parser *p, enum ptx_type type, uint64_t index)
             : NULL;
     if (s == NULL || s->kind != SYMBOL_FUNCTION)
         return false;
-    m->pointers = xreallocarray(m->pointers, m->pointer_count + 1,
-                                sizeof *m->pointers);
+    m->pointers =
+        xreallocarray(m->pointers, m->pointer_count + 1, sizeof *m->pointers);
     m->pointers[m->pointer_count++] =
         (struct function_pointer){8 * index, s->number};
     lexer_next(&p->lexer);
@@ -504,17 +504,25 @@ static void append_exit(struct kernel *k, const struct profile *profile)
     };
 }
 
-static void read_body(struct parser *p)
+/* What a kernel or a function does, after its parameters; false if it failed.
+ */
+static bool read_body(struct parser *p, struct kernel *k)
 {
     const size_t outside = p->scope_count;
     scope_open(p);
     lexer_next(&p->lexer);
     while (!p->failed && p->scope_count > outside) {
         if (p->lexer.token.kind == TOKEN_END)
-            parse_error(p, "the text ends inside kernel '%s'", p->kernel->name);
+            parse_error(p, "the text ends inside kernel '%s'", k->name);
         else
             read_statement(p);
     }
+    scope_close(p);
+    if (p->failed)
+        return false;
+    append_exit(k, p->profile);
+    finish_ops(k);
+    return true;
 }
 
 /* Another one of *list. */
@@ -583,12 +591,8 @@ static void read_function(struct parser *p)
     k->results = declare_passed(p);
     k->name = read_name(p);
     k->arguments = declare_passed(p);
-    read_body(p);
-    scope_close(p);
-    if (p->failed)
+    if (!read_body(p, k))
         return;
-    append_exit(k, p->profile);
-    finish_ops(k);
     p->kernel = NULL;
     check_function(p, k);
     symbol_add(p, &(struct symbol){.kind = SYMBOL_FUNCTION,
@@ -604,12 +608,8 @@ static void read_kernel(struct parser *p)
     scope_open(p);
     read_params(p);
     read_limits(p);
-    read_body(p);
-    scope_close(p);
-    if (p->failed)
+    if (!read_body(p, k))
         return;
-    append_exit(k, p->profile);
-    finish_ops(k);
     find_chains(k);
     finish_constants(p);
     p->kernel = NULL;
@@ -633,8 +633,7 @@ static void read_top(struct parser *p)
 {
     bool external = false;
     while (take(p, ".visible") || take(p, ".weak") ||
-           (token_is(&p->lexer.token, ".extern") && take(p, ".extern") &&
-            (external = true)))
+           (take(p, ".extern") && (external = true)))
         continue;
     if (take(p, ".target"))
         read_target(p);
