@@ -91,6 +91,15 @@ static const struct {
      "noise={'jitter_cycles': 1.81, 'spike_rate': 0.0026, "
      "'spike_cycles': 289}",
      "l2", "128", "11", "random"},
+    /* Lines that empty what lies in front are of the set: what comes last of
+     * them is found there again. */
+    {"sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 16, 'ways': 4, "
+     "'policy': 'fifo', 'set_bits': [5,[7,15],[8,14],[9,11]]} "
+     "caches/const_l15={'line': 64, 'sector': 64, 'sets': 16, 'ways': 11, "
+     "'policy': 'fifo', 'set_bits': [[6,11],7,8,9]} "
+     "paths/constant={'const_l1': 29, 'const_l15': 116, 'l2': 403, "
+     "'memory': 898}",
+     "const_l15", "16", "11", "fifo"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -314,24 +314,39 @@ static bool is_of_group(const struct eviction *e,
            script_lists(group, (uint64_t)offset / e->unit * e->unit);
 }
 
+/* Whether each line of the group was looked for in this cache after the others
+ * came: those that empty what lies in front are by that, if not as the last lap
+ * comes. */
+static bool all_were_asked(const struct eviction *e, const struct laps *l,
+                           const struct script_lines *group)
+{
+    if (e->front.runs == 0)
+        return true;
+    for (size_t n = 0; n < group->count; n++) {
+        bool asked = false;
+        for (size_t i = group->count; i < l->count && !asked; i++)
+            asked = (uint64_t)l->offset[i] / e->unit * e->unit == group->at[n] &&
+                    l->cycles[i] >= e->front.answers;
+        if (!asked)
+            return false;
+    }
+    return true;
+}
+
 /* Adds what the laps over a group before and after the others came say; false
  * if the group did not stay, or it is not known whether it did after. */
 static bool add_vote(const struct eviction *e, const struct laps *l,
                      const struct script_lines *group, double cut, double *lead)
 {
     size_t loads = 0, misses = 0;
-    bool answered = false;
     if (hits_above(l->cycles, group->count, cut) > strays_of(e, group->count))
         return false;
     for (size_t i = group->count; i < l->count; i++)
         if (is_of_group(e, group, l->offset[i])) {
             loads++;
             misses += l->cycles[i] > cut;
-            answered = answered || (i + group->count >= l->count &&
-                                    l->cycles[i] < e->front.answers);
         }
-    /* Of a line that what lies in front answers it is not known. */
-    if (misses == 0 && answered)
+    if (misses == 0 && !all_were_asked(e, l, group))
         return false;
     *lead += vote_of(e, loads, misses);
     return true;
