@@ -534,6 +534,9 @@ static const struct {
     {"noise/jitter_cycles=-1", "noise.jitter_cycles must be from 0 to 1000000"},
     {"noise/spike_cycles=1e7", "noise.spike_cycles must be from 0 to 1000000"},
 
+    {"changes={'after_launches': 3, 'clock_khz': 100000000}",
+     "changes.clock_khz must be 1000000 at most, the clock before, not "
+     "100000000"},
     {"intruder={'share': 0.1}", "intruder.cycles is missing"},
     {"intruder={'cycles': 10}", "intruder.share is missing"},
     {"intruder={'share': 1.5, 'cycles': 10}",

@@ -3,6 +3,7 @@
  * process that takes turns with ours (intruder), and one that runs beside it
  * (neighbour).  They name caches and TLBs, so they are read last.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,17 @@ static const struct schema_row changes_rows[] = {
      .help = "on the GPU"},
     {0},
 };
+
+/* The timer counts what cycles there were by the clock that there is. */
+static void check_changes(struct schema_reader *r, void *into)
+{
+    const struct profile *const profile = into;
+    if (profile->changed_khz > profile->clock_khz)
+        schema_fail_at(r, "clock_khz",
+                       "must be %" PRIu64 " at most, the clock before, not "
+                       "%" PRIu64 ": else the timer would go back",
+                       profile->clock_khz, profile->changed_khz);
+}
 
 /* ---- another process that takes turns ---- */
 
@@ -167,7 +179,8 @@ static const struct schema_row neighbour_rows[] = {
 };
 
 static const struct schema noise_schema = {"noise", noise_rows, NULL};
-static const struct schema changes_schema = {"changes", changes_rows, NULL};
+static const struct schema changes_schema = {"changes", changes_rows,
+                                             check_changes};
 static const struct schema intruder_schema = {"intruder", intruder_rows,
                                               check_intruder};
 static const struct schema neighbour_schema = {"neighbour", neighbour_rows,
