@@ -218,7 +218,9 @@ START_TEST(a_quiet_gpu_pays_for_the_guard_three_percent_at_most)
         6);
     ck_assert_msg(references > 0 && references + thrown <= 0.03 * all, "%s",
                   costs);
-    ck_assert_msg(launches[0] + launches[1] <= 0.03 * (double)launches[2], "%s",
+    ck_assert_msg((double)(launches[0] + launches[1]) <=
+                      0.03 * (double)launches[2],
+                  "%s",
                   costs);
     free(spec);
 }
