@@ -48,16 +48,19 @@ static void take_one_set(struct tlb_question *q, size_t level)
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
  * must agree, and what one place too many in a row makes miss; else neither is
  * known.  That ways divide what fits tells no sets: these may be unequal. */
-static void settle(struct tlb_facts *tlb)
+static void settle(struct tlb_question *q, size_t level)
 {
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    /* In a window several places may lie in one region. */
+    const bool by_half = !tlb->hidden && (q->window == 0 || level < q->narrow);
     const bool differ = tlb->row_ways > 0 && !tlb->chance &&
                         tlb->of_sets == 0 && tlb->ways != tlb->row_ways;
     const uint64_t all =
         tlb->of_sets > 0 ? tlb->of_sets : tlb->sets * tlb->ways;
     tlb->entries = all > 0        ? all
                    : tlb->fit > 0 ? tlb->fit
-                   : tlb->hidden  ? 0
-                                  : tlb->about;
+                   : by_half      ? tlb->about
+                                  : 0;
     if (all == 0)
         tlb->sets = tlb->ways = 0;
     else if (differ || contradicts(tlb, all))
@@ -106,15 +109,22 @@ static void doubt_odd(struct tlb_question *q, size_t level)
             finding_doubt(q->finding[level][rest[i]], why_policy_unlike);
 }
 
+/* Where two places miss half of the time noise does that; and where a third of
+ * those that fit look as if they missed, half of the 192 loads of a lap do by
+ * chance: that is 4.6 deviations, and there are some 30 laps. */
+static bool is_noise(const struct tlb_facts *tlb)
+{
+    return tlb->sets == 0 &&
+           (tlb->about < 2 || (tlb->fit == 0 && 3 * tlb->late > 1));
+}
+
 static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double reach = (double)(tlb->entries * tlb->region);
     const bool reaches =
         tlb->region > 0 && q->finding[level][TLB_REACH]->because == NULL;
-    /* Where two places miss half of the time noise does that. */
-    const bool is_noise = tlb->sets == 0 && tlb->about < 2;
-    if (tlb->entries > 0 && !is_noise) {
+    if (tlb->entries > 0 && !is_noise(tlb)) {
         tlb_found(q, level, TLB_ENTRIES, (double)tlb->entries);
         if (reaches)
             tlb_found(q, level, TLB_REACH, reach);
@@ -124,7 +134,9 @@ static void report_entries(struct tlb_question *q, size_t level)
                 doubt(q, level, TLB_REACH, (double)tlb->region);
         }
     }
-    if ((tlb->entries == 0 || is_noise || tlb->sets == 0) &&
+    if (is_noise(tlb))
+        tlb_none(q, level, TLB_ENTRIES, TLB_ENTRIES, why_tlb_unclear);
+    if ((tlb->entries == 0 || tlb->sets == 0) &&
         tlb_is_found(q, level, TLB_POLICY) && is_by_chance(q, level))
         finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     if (tlb->sets > 0)
@@ -211,7 +223,7 @@ static void ask_level(struct tlb_question *q, size_t level)
 static void conclude_level(struct tlb_question *q, size_t level)
 {
     const char *const why = q->why[level];
-    settle(&q->t->tlb[level]);
+    settle(q, level);
     if (q->t->tlb[level].sets == 0)
         for (int i = TLB_SET_WAYS; i <= TLB_SET_BITS; i++)
             if (tlb_is_found(q, level, (enum tlb_answer)i))

@@ -400,14 +400,18 @@ static size_t above(const struct column *c, double cycles)
 /* The cycles that tell loads of few places from those of many best, between
  * what both typically cost: the middle of all that are as good.  What was taken
  * first may be off, by phases of the caches' clock; many may miss the next TLB,
- * too, which costs more than a miss of this one. */
+ * too, which costs more than a miss of this one: where most do, they do not
+ * tell what one costs, and it is half-way to what was taken first. */
 static double best_middle(const struct tlb_facts *tlb, const struct column *few,
                           const struct column *many, double most)
 {
     enum { STEPS = 64 };
     const double low = typical(few->at, few->count, 1),
-                 high = fmin(typical(many->at, many->count, 1), most);
+                 all = typical(many->at, many->count, 1),
+                 high = fmin(all, most);
     double best = INFINITY, from = tlb->middle, to = tlb->middle;
+    if (all - low > 2 * (most - low))
+        return (low + most) / 2;
     for (int i = 0; high > low && i <= STEPS; i++) {
         const double at = low + (high - low) * i / STEPS;
         const double wrong = (double)above(few, at) / (double)few->count + 1 -

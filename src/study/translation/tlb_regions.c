@@ -157,6 +157,29 @@ static double late_from(const struct tlb_question *q, size_t level,
     return least > 0 && least < late / 2 ? least + late : late;
 }
 
+/* What costs far more the first time has not come along in the first TLB,
+ * either, whether this loses it later or is too large for that.  So much no
+ * phase of a clock makes of a median of six (H200: 13 cycles), nor what is
+ * late, of which half are once in 500 times if one of twenty is. */
+static bool was_walked(const struct tlb_question *q, size_t which, double late)
+{
+    enum { LEAST = 50 };
+    return q->disturbed < 0.05 && q->anew[which] >= fmax(LEAST, late);
+}
+
+/* True if what lies half as near has come along in the first TLB: that is asked
+ * for again when others have pushed it out, unless these reach over fewer pages
+ * of that many 32nds of a piece than it has entries; and it hit the first time,
+ * unless noise may say so: a median of six strays by half as much as a load,
+ * and half of a miss is to be four deviations of that. */
+static bool first_tells(const struct tlb_question *q, uint64_t near)
+{
+    const double late = q->t->tlb[0].middle - q->t->tlb[0].hit;
+    const size_t half = near > 1 ? (size_t)__builtin_ctzll(near) - 1 : 0;
+    return near * q->t->tlb[0].about <= PUSHED * prime_above(1u << HALVINGS) ||
+           (late > 2 * q->sigma && q->disturbed < 0.05 && q->anew[half] < late);
+}
+
 /* The nearest place whose translation has not come with that of another, in
  * 32nds of a piece; 0 if that of all has, or if more than one distance tells
  * otherwise. */
@@ -170,7 +193,7 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
     bool own[TLB_DISTANCES];
     size_t odd, between = 0;
     for (size_t i = 0; i < TLB_DISTANCES; i++)
-        own[i] = beside[i] >= late;
+        own[i] = beside[i] >= late || (level == 0 && was_walked(q, i, late));
     const size_t near = end_of_page(own, &odd);
     for (size_t i = 0; i < near; i++)
         between += beside[i] > little;
@@ -346,8 +369,8 @@ static bool find_page(struct tlb_question *q, size_t level)
     const uint64_t least = q->t->places.piece >> HALVINGS;
     const uint64_t before = region_before(q, level);
     uint64_t near = near_of(q, level);
-    bool sure =
-        level == 0 || near <= 1 || (before > 0 && near * least > before);
+    bool sure = (level == 0 && first_tells(q, near)) || near <= 1 ||
+                (before > 0 && near * least > before);
     while (lab_ok(q->lab) && !sure && near > 1) {
         const int along = came_along(q, level, near / 2);
         sure = along == 1;

@@ -190,6 +190,14 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
     return shared;
 }
 
+/* True if what an SM's turns cost, a hit, is taken for no miss (more than 5/8)
+ * by chance: five deviations. */
+static bool noise_hides(const struct tlb_question *q, size_t level)
+{
+    const double error = q->sigma / sqrt(TWICE * tlb_laps(q, level));
+    return 8 * error > q->miss[level] - q->hit[level];
+}
+
 /* Why it cannot be asked, or NULL.  A target that a nearer TLB still has does
  * not come here, whoever may have pushed it out.  The first SM must push it out
  * itself, or nobody is seen to. */
@@ -199,6 +207,8 @@ static const char *why_not(struct tlb_question *q, size_t level, struct ends *e)
         return why_tlb_window;
     if (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0)
         return why_tlb_nearer;
+    if (noise_hides(q, level))
+        return why_tlb_unclear;
     e->goes = typical_share(q, level, false);
     e->stays = typical_share(q, level, true);
     const double stays =
