@@ -461,6 +461,27 @@ START_TEST(sets_are_found_under_any_policy)
 }
 END_TEST
 
+/* More large pages than neighbours are pushed out by; two TLBs alike in size,
+ * where what misses the first misses the second, too.  But the second's page,
+ * which the first hides, and the policy of the one, how many levels the other
+ * has. */
+static const char *const near_levels[] = {
+    "tlbs/l1={'page': 33554432, 'set_ways': [18, 11, 11, 11]} "
+    "tlbs/l2={'page': 33554432, 'entries': 120, 'scope': 'gpu'}",
+    "tlbs/l1={'page': 262144, 'entries': 18} "
+    "tlbs/l2={'page': 262144, 'region': 2097152, 'entries': 31, "
+    "'scope': 'gpu'} noise/jitter_cycles=1.9 "
+    "paths/global.cg={'l2': [297, 303, 695], 'memory': [602, 608, 1000]} "
+    "paths/global.ca={'l1': 40, 'l2': [300, 306, 698], "
+    "'memory': [605, 611, 1003]}",
+};
+
+START_TEST(a_first_tlb_is_told_from_the_second)
+{
+    expect_tlbs(near_levels[_i], 2);
+}
+END_TEST
+
 /* But how many levels there are: what a window holds is a bound. */
 START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 {
@@ -510,8 +531,10 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
-    tcase_add_loop_test(suite_slow(suite, 60),
-                        nothing_measured_of_random_tlbs_is_wrong, slow_ones,
+    t = suite_slow(suite, 60);
+    tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, slow_ones,
                         slow_ones + SLOW_GPUS);
+    tcase_add_loop_test(t, a_first_tlb_is_told_from_the_second, 0,
+                        COUNT_OF(near_levels));
     return suite;
 }
