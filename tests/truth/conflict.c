@@ -82,6 +82,13 @@ static const struct {
      "caches/l2/set_bits=[[7,13,17,20],[8,14,17,21],[9,15,18,20],"
      "[10,13,16,18,22],[11,14,19,21],[12,15,16,19,22]]",
      "l2", "64", "16", "lru"},
+    /* Of lines in a random order one a lap goes, where turns change. */
+    {"sms=1 memory_bytes=268435456 caches/l2={'line': 128, 'sector': 64, "
+     "'sets': 192, 'ways': 12, 'policy': 'fifo', 'slices': {'modulo': 3, "
+     "'from_bit': 11}, 'set_bits': [[7,15,16,17,18,19,21],"
+     "[8,13,14,15,17,18,23],[9,13,14,15,22,23,25],[10,13,17,18,23],"
+     "[11,13,15,16,17,18,20,21,23,25],[12,15,18,19,23,25]]}",
+     "l2", "192", "12", "fifo"},
     /* As many lines as fit are all there but after many laps. */
     {"sms=1 memory_bytes=2147483648 caches/l2={'line': 128, 'sector': 128, "
      "'sets': 128, 'ways': 11, 'policy': 'random', 'slices': {'modulo': 1, "

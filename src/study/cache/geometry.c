@@ -37,7 +37,8 @@ enum {
     TARGETS_MOST = 40,    /* lines of which one set is asked for */
     FEW_OTHERS = 4,       /* sets that are asked for beside line 0's */
     MANY_OTHERS = 16,
-    MAPPED_BITS = 46 /* of addresses that memory is mapped at */
+    MAPPED_BITS = 46, /* of addresses that memory is mapped at */
+    LAPS_LINES = 8192 /* of a cache that is asked by many laps at once */
 };
 
 /* ---- a set ------------------------------------------------------------ */
@@ -244,12 +245,13 @@ static size_t scan_steps(struct pool *p, const struct geometry_lines *lines)
     return 0;
 }
 
-/* Of what empties the cache in front the lines that are of the set, too: without
- * them nothing is pushed out. */
+/* Of what empties the cache in front the lines that are of the set, too:
+ * without them nothing is pushed out. */
 static void add_front_lines(struct eviction *e, struct script_lines *set)
 {
     const struct script_lines front = eviction_front_lines(e), own = *set;
-    for (uint64_t line = e->unit; set->count == own.count && line <= u64_max(e->longest, e->unit);
+    for (uint64_t line = e->unit;
+         set->count == own.count && line <= u64_max(e->longest, e->unit);
          line *= 2) {
         e->front.bytes_without = line;
         for (size_t i = 0; lab_ok(e->lab) && i < front.count; i++) {
@@ -715,8 +717,9 @@ static bool ask_ways(struct pool_found *p, struct geometry *g)
     const bool dear = e->strewn > 0 || (e->chancy && e->front.runs > 0);
     /* Of places in a random order an index is found, which proves it, or the
      * policy alone is told; but of those that are at home somewhere. */
-    const uint64_t others =
-        e->strewn > 0 && e->homes == NULL ? 0 : dear ? 2 : FEW_OTHERS;
+    const uint64_t others = e->strewn > 0 && e->homes == NULL ? 0
+                            : dear                            ? 2
+                                                              : FEW_OTHERS;
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
     g->set = find_set(&p->pool, p->lines);
@@ -748,6 +751,23 @@ static void ask_strewn(struct pool_found *p, struct geometry *g)
     ask_ways(p, g);
 }
 
+/* A lap of many lines takes long, and is enough where the first line to come is
+ * the first to go; other policies want more.  Where that is the first that
+ * came, and loads in a lap change places, one line a lap goes, and the target
+ * after as many as there are ways. */
+static void ask_in_laps(struct pool_found *p, uint64_t lines,
+                        struct geometry *g)
+{
+    static const uint64_t laps[] = {1, 3, 24};
+    struct eviction *const e = p->pool.eviction;
+    for (size_t i = 0; g->ways == 0 && lab_ok(e->lab) && i < COUNT_OF(laps) &&
+                       (laps[i] <= 3 || lines <= LAPS_LINES);
+         i++) {
+        e->alone = laps[i];
+        ask_strewn(p, g);
+    }
+}
+
 static struct geometry find_ways(struct eviction *e,
                                  const struct geometry_lines *lines,
                                  struct pool_found *p)
@@ -768,11 +788,7 @@ static struct geometry find_ways(struct eviction *e,
     eviction_gave_up(e);
     if (e->chancy || !eviction_strew(e, lines->most))
         return g;
-    /* A lap of many lines takes long, and is enough where the first line to
-     * come is the first to go; other policies want more. */
-    for (e->alone = 1; g.ways == 0 && lab_ok(e->lab) && e->alone <= 3;
-         e->alone += 2)
-        ask_strewn(p, &g);
+    ask_in_laps(p, lines->most, &g);
     eviction_gave_up(e);
     e->alone = 0;
     return g;
