@@ -857,9 +857,8 @@ void eviction_scan(struct eviction *e, uint64_t first, size_t count,
                    uint64_t places, bool *over)
 {
     enum { AT_ONCE = 64, KEPT_MOST = 7000 };
-    const size_t kept = KEPT_MOST / places;
-    const size_t most = kept < AT_ONCE ? kept : AT_ONCE;
+    const size_t most = u64_within(1, KEPT_MOST / places, AT_ONCE);
     for (size_t i = 0; lab_ok(e->lab) && i < count; i += most)
-        scan_some(e, first + i * e->unit, count - i < most ? count - i : most,
-                  places, over + i);
+        scan_some(e, first + i * e->unit, u64_min(count - i, most), places,
+                  over + i);
 }
