@@ -39,8 +39,8 @@ struct structure_question {
     const struct level_row *row;
     const struct fact_bracket *facts;
     uint64_t line;
-    bool open;      /* no study before could tell the line … */
-    bool shorter;   /* … and it may be shorter than what is asked for at once */
+    bool open;    /* no study before could tell the line … */
+    bool shorter; /* … and it may be shorter than what is asked for at once */
     unsigned parts; /* of the cache */
     struct eviction eviction;
     struct geometry shape;
@@ -168,8 +168,7 @@ static void report_at_least(struct structure_question *q, const char *attribute,
                             uint64_t number)
 {
     report(q, attribute, value_number((double)number));
-    struct finding *const f =
-        lab_finding(q->lab, q->row->component, attribute);
+    struct finding *const f = lab_finding(q->lab, q->row->component, attribute);
     f->status = STATUS_AT_LEAST;
     lab_because_short(f, q->row);
 }
@@ -275,7 +274,18 @@ struct weighing {
 /* As well as a share is to be known. */
 static const double share_doubt = 0.02;
 
-/* Victims until the largest share is so, by 5.5 deviations. */
+/* As many loads as the clock could not tell were disturbed to look like misses,
+ * of which one load in five or fewer is one. */
+static double disturbed_shares(const struct weighing *w)
+{
+    return w->all_loads == 0
+               ? 0
+               : 5 * (double)w->all_unknown / (double)w->all_loads;
+}
+
+/* Victims until the largest share is so, by 5.5 deviations; and two deviations
+ * of a share of a half are what disturbances leave of the doubt, where they
+ * leave a quarter. */
 static size_t victims_wanted(const struct weighing *w, bool lasting)
 {
     if (lasting)
@@ -283,8 +293,11 @@ static size_t victims_wanted(const struct weighing *w, bool lasting)
     double most = 0;
     for (uint32_t i = 0; i < w->ways; i++)
         most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
-    const double wanted = most * (1 - most) * pow(5.5 / share_doubt, 2);
-    return wanted > VICTIMS_LEAST ? (size_t)wanted : VICTIMS_LEAST;
+    const double left = share_doubt - disturbed_shares(w);
+    const double known = most * (1 - most) * pow(5.5 / share_doubt, 2);
+    const double clear =
+        4 * left > share_doubt ? 1.1 / (left * left) : VICTIMS_LEAST;
+    return (size_t)fmax(fmax(known, clear), VICTIMS_LEAST);
 }
 
 static void add_launch(struct weighing *w, const struct policy_load *loads,
@@ -315,9 +328,9 @@ static struct weighing weigh(struct structure_question *q)
         .list = q->shape.set,
         .base = q->base,
         .stays = true,
-        .visits = u64_min(lasting ? FOLLOWED_LASTING : FOLLOWED,
-                          eviction_draws_most(&q->eviction) -
-                              2 * q->shape.set.count),
+        .visits =
+            u64_min(lasting ? FOLLOWED_LASTING : FOLLOWED,
+                    eviction_draws_most(&q->eviction) - 2 * q->shape.set.count),
     };
     struct policy_load *const loads =
         lab_alloc(q->lab, draws.visits + draws.list.count, sizeof *loads);
@@ -384,10 +397,10 @@ static struct eviction_draws draws_of(const struct structure_question *q,
         .list = *list,
         .others = others,
         .base = q->base,
-        .visits = u64_min(
-            lean ? DRAWS_LEAN
-                 : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
-            eviction_draws_most(&q->eviction)),
+        .visits =
+            u64_min(lean ? DRAWS_LEAN
+                         : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
+                    eviction_draws_most(&q->eviction)),
     };
 }
 
@@ -452,11 +465,8 @@ static void report_weights(struct structure_question *q,
         6)
         return;
     report_policy(q, POLICY_WEIGHTED);
-    /* Two deviations of a share of a half; and as many loads as the clock could
-     * not tell were disturbed to look like misses, of which one load in five or
-     * fewer is one. */
-    const double unknown = (double)w->all_unknown / (double)w->all_loads;
-    const double doubt = 1 / sqrt((double)w->found) + 5 * unknown;
+    /* Two deviations of a share of a half. */
+    const double doubt = 1 / sqrt((double)w->found) + disturbed_shares(w);
     if (doubt > share_doubt) {
         refuse(q, "policy_weights",
                lab_text(q->lab, why_weights_noise, w->found));
@@ -690,8 +700,8 @@ static bool put_front(struct structure_question *q)
         return true;
     const uint64_t line =
         u64_max(fact_sure_line(q->lab, front), level_table[front].fine);
-    const uint64_t size = u64_max(fact_size(q->lab, front),
-                                  fact_bracket(q->lab, front)->fits);
+    const uint64_t size =
+        u64_max(fact_size(q->lab, front), fact_bracket(q->lab, front)->fits);
     const uint64_t quarter = u64_max(size / line / 4, 1);
     bool empties = false;
     e->front.answers =
@@ -872,15 +882,14 @@ static struct structure_question question(struct lab *lab, enum level_id id)
         .line = line,
         .open = open,
         .parts = id == LEVEL_L2 && fact_sides(lab)->parts == 2 ? 2 : 1,
-        .eviction = {
-            .lab = lab,
-            .reader = row->reader,
-            .unit = line,
-            .span = span_of(lab, row),
-            .maps = (id == LEVEL_L1 || id == LEVEL_READONLY) &&
-                    lab->info->mapping_bytes > 0,
-            .lasting = !row->of_sm,
-            .fresh = row->of_sm}};
+        .eviction = {.lab = lab,
+                     .reader = row->reader,
+                     .unit = line,
+                     .span = span_of(lab, row),
+                     .maps = (id == LEVEL_L1 || id == LEVEL_READONLY) &&
+                             lab->info->mapping_bytes > 0,
+                     .lasting = !row->of_sm,
+                     .fresh = row->of_sm}};
 }
 
 static void structure_ask_level(struct lab *lab, enum level_id id)
