@@ -257,12 +257,28 @@ static void measure_overfill(struct lab *lab, const struct level_row *row,
         try_loads(lab, row, &loads[i], 1, n);
 }
 
+/* Lines of L2 cost this or that, by where they have their home, and those of
+ * constants may be near where all lines that were loaded past L1 are far, twice
+ * as much at most (H200, driver 580: 1.65 times).  What is no cheaper than
+ * that, and is not pushed out by all constants that there are, may be there. */
+static bool may_be_l2(const struct level_row *row,
+                      const struct fact_first_level *n)
+{
+    return !row->same_data && !row->memory_is_own && n->overfill == 0 &&
+           2 * n->hit > n->past;
+}
+
 static void measure_kind(struct lab *lab, const struct level_row *row,
                          struct fact_first_level *n)
 {
     measure_costs(lab, row, n);
     if (n->present)
         measure_overfill(lab, row, n);
+    if (n->present && may_be_l2(row, n)) {
+        n->present = false;
+        n->unclear = true;
+        snprintf(n->why, sizeof n->why, "%s", why_first_level_or_l2);
+    }
     /* What the GPU has not is not unclear. */
     n->unclear =
         n->unclear || (!lab_ok(lab) && lab->err.code != ERR_UNSUPPORTED);
