@@ -248,15 +248,14 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
 {
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
     const uint64_t loads = expect(q, last).loads;
-    const struct samples *const samples =
-        lab_probe(q->lab,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
-                  " shift=%" PRIu64 " step=%" PRIu64 " sms=%zu sweep=%d "
-                  "warm=%" PRIu64 " visits=%" PRIu64 " above=%.0f records=%d",
-                  level_ring(q->row), sizes->first * q->apart,
-                  q->stride * q->apart, q->lead, q->shift,
-                  sizes->count > 1 ? sizes->step * q->apart : 0, sizes->count,
-                  !q->row->of_sm, warm, loads, floor(q->low), q->records);
+    const struct samples *const samples = lab_probe(
+        q->lab,
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
+        " shift=%" PRIu64 " step=%" PRIu64 " sms=%zu sweep=%d "
+        "warm=%" PRIu64 " visits=%" PRIu64 " above=%.0f records=%d",
+        level_ring(q->row), sizes->first * q->apart, q->stride * q->apart,
+        q->lead, q->shift, sizes->count > 1 ? sizes->step * q->apart : 0,
+        sizes->count, !q->row->of_sm, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
     q->in_pieces = q->in_pieces || samples->in_pieces;
     for (size_t i = 0; i < sizes->count; i++) {
@@ -567,8 +566,8 @@ static bool is_same_elsewhere(struct size_question *q,
 {
     bool same = true;
     q->careful = false;
-    for (size_t i = 0; same && !q->row->of_sm && lab_ok(q->lab) &&
-                       i < COUNT_OF(elsewhere);
+    for (size_t i = 0;
+         same && !q->row->of_sm && lab_ok(q->lab) && i < COUNT_OF(elsewhere);
          i++) {
         bool fits = false, larger = true;
         const struct search_sizes ends[] = {
@@ -586,8 +585,8 @@ static bool is_same_elsewhere(struct size_question *q,
 /* So many bytes of a ring hit in a lap. */
 static uint64_t bytes_that_hit(struct size_question *q, uint64_t bytes)
 {
-    const struct search_sizes ring = {
-        .first = bytes / q->stride * q->stride, .count = 1};
+    const struct search_sizes ring = {.first = bytes / q->stride * q->stride,
+                                      .count = 1};
     /* What one miss brings in, if elements are nearer than that. */
     const uint64_t missed_bytes = u64_max(
         q->stride, fact_sure_sector(q->lab, level_of(q->row)) / q->apart);
@@ -602,8 +601,8 @@ static uint64_t bytes_that_hit(struct size_question *q, uint64_t bytes)
 /* Rings larger than the edge by one in so many bytes: none may show more hits
  * in a lap than the edge has lines. */
 static const unsigned beyond[] = {128, 8};
-/* Nor may strewn lines of what an SM has, half as many again: those of a ring in
- * order may all come to few of the sets.  Behind another level some would be
+/* Nor may strewn lines of what an SM has, half as many again: those of a ring
+ * in order may all come to few of the sets.  Behind another level some would be
  * found in that one. */
 static const unsigned primes[] = {61, 31, 13, 7, 3};
 
@@ -615,8 +614,8 @@ static uint64_t most_that_hit(struct size_question *q,
     uint64_t most = 0;
     q->careful = false;
     for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(beyond); i++)
-        most = u64_max(most, bytes_that_hit(q, edge->overflows +
-                                                   edge->fits / beyond[i]));
+        most = u64_max(
+            most, bytes_that_hit(q, edge->overflows + edge->fits / beyond[i]));
     for (size_t i = 0; is_own && i < COUNT_OF(primes) && q->apart == 1; i++)
         if (primes[i] * strewn <= q->row->most)
             q->apart = primes[i];
@@ -693,13 +692,23 @@ static bool is_only_least(const struct size_question *q, uint64_t size)
            size != fact_rings(q->lab, LEVEL_L1)->bytes;
 }
 
+/* Samples showed room for more lines than fit of a ring in order, or for fewer.
+ * What all SMs share is asked elsewhere, too. */
+static bool is_denied(const struct size_question *q, const struct search *edge)
+{
+    const struct fact_bracket *const f = q->facts;
+    return f->sampled && q->row->of_sm &&
+           (edge->fits < f->fits || edge->fits > f->overflows);
+}
+
 /* Why the edge, below which `hit` bytes hit, is none that a size ends in; NULL:
  * it is one. */
 static const char *why_no_edge(const struct size_question *q,
                                const struct search *edge, bool sure,
                                uint64_t hit)
 {
-    if (hit > edge->fits + u64_max(q->line->bytes, q->stride))
+    if (hit > edge->fits + u64_max(q->line->bytes, q->stride) ||
+        is_denied(q, edge))
         return why_no_clean_edge;
     if (!sure)
         return why_random_victims;

@@ -298,6 +298,8 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
  * ring miss long before the cache is full.  So what is left of a whole ring is
  * sampled: of as many bytes as are swept in their order, sector by sector, a
  * cache holds as many as it has room for, whatever its index, line and policy.
+ * So it is of what all SMs share, and of constants behind the first cache, of
+ * which what a module may hold is too little for rings that lie otherwise.
  */
 enum { SAMPLED = 32, LOOKS = 1024, LOOKS_OF_TRIAL = 512 };
 /* A look brings in two lines, with one that leads to the page, so that they are
@@ -313,7 +315,8 @@ static double share_left(struct bracket_question *q, uint64_t bytes)
                   " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
                   "order=sequential warps=%u",
                   q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
-                  (LOOKS + each - 1) / each, 2, LEAD, lab_warps(q->lab, WARPS));
+                  (LOOKS + each - 1) / each, 2, q->row->of_sm ? 0 : LEAD,
+                  q->row->of_sm ? 1 : lab_warps(q->lab, WARPS));
     const struct column cycles = lab_column_of(q->lab, s, "cycles");
     const struct column count = lab_column_of(q->lab, s, "count");
     const double limit =
@@ -388,21 +391,26 @@ static double share_of_wider(struct bracket_question *q, uint64_t *ring,
     return share;
 }
 
+/* A line is told by rings of a size that is known to less than that (line.c).
+ */
+static const double RINGS_GIVE = 1.7;
+
 /* Where samples say another size, by more than an eighth, which the others can
  * do with, and by more than chance (3.3 standard errors), the bracket is what
  * they say. */
 static void correct_by_samples(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
-    uint64_t ring = overfull_ring(f->overflows);
-    if (q->row->of_sm || f->near_fits > 0)
+    uint64_t ring = u64_min(overfull_ring(f->overflows), q->row->most);
+    if (f->near_fits > 0)
         return;
     const double share = share_of_wider(q, &ring, share_of_ring(q, &ring));
     const double bytes = share * (double)ring;
     const double off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
     const double rings = (double)(f->fits + f->overflows) / 2;
     if (!lab_ok(q->lab) || share > share_at_all || share < share_at_last ||
-        fabs(bytes - rings) <= rings / 8 + off)
+        fabs(bytes - rings) <= rings / 8 + off ||
+        (q->row->of_sm && bytes - off < RINGS_GIVE * rings))
         return;
     f->fits = (uint64_t)(bytes - off) / SAMPLED * SAMPLED;
     f->overflows = (uint64_t)(bytes + off) / SAMPLED * SAMPLED;
@@ -781,7 +789,7 @@ static void ask_first(struct bracket_question *q)
         return;
     }
     report_parts(q);
-    if (lab_ok(q->lab))
+    if (lab_ok(q->lab) && !q->row->of_sm)
         correct_by_samples(q);
 }
 
@@ -836,6 +844,8 @@ static void ask_behind(struct bracket_question *q)
         report_too_alike(q, least);
     else
         keep_bracket(f, &search);
+    if (f->overflows > 0)
+        correct_by_samples(q);
 }
 
 /* Only what holds global memory can have parts. */
