@@ -258,6 +258,7 @@ enum {
     VICTIMS_LASTING = 12000,
     WAYS_WEIGHED = 32,
     LAUNCHES_MOST = 1000,
+    EARLY = 4, /* a launch's first part is a quarter of it */
 };
 
 /* Who was the victim, over all launches.  In a cache that lasts ways have other
@@ -265,6 +266,7 @@ enum {
 struct weighing {
     uint32_t ways;
     size_t victims[WAYS_WEIGHED], found, launches;
+    size_t early[WAYS_WEIGHED], early_found; /* in the first loads of each */
     /* Of each line; of all. */
     size_t loads[WAYS_WEIGHED + 1], unknown[WAYS_WEIGHED + 1];
     size_t all_loads, all_unknown;
@@ -305,6 +307,8 @@ static void add_launch(struct weighing *w, const struct policy_load *loads,
 {
     size_t here[WAYS_WEIGHED];
     const size_t found = policy_victims(loads, count, w->ways, here);
+    size_t early[WAYS_WEIGHED];
+    w->early_found += policy_victims(loads, count / EARLY, w->ways, early);
     /* The first loads of a launch cost what they cost. */
     for (size_t i = w->ways + 1; i < count; i++) {
         const bool unknown = loads[i].outcome == LOAD_UNKNOWN;
@@ -316,8 +320,10 @@ static void add_launch(struct weighing *w, const struct policy_load *loads,
     w->found += found;
     w->launches += found > 0;
     w->unevenness += policy_unevenness(here, w->ways, found);
-    for (uint32_t i = 0; i < w->ways; i++)
+    for (uint32_t i = 0; i < w->ways; i++) {
         w->victims[i] += here[i];
+        w->early[i] += early[i];
+    }
 }
 
 static struct weighing weigh(struct structure_question *q)
@@ -359,6 +365,18 @@ static bool is_skewed(const struct weighing *w)
                            w->all_loads - w->loads[i], 1e-6))
             return true;
     return false;
+}
+
+/* Whether ways that are followed stay those that they were: else victims are
+ * evener the longer a launch goes on, and shares come out too even.  They may be
+ * a fifth less uneven than the first, of which that is known to three
+ * deviations. */
+static bool keep_names(const struct weighing *w)
+{
+    const double first = policy_unevenness(w->early, w->ways, w->early_found);
+    const double error = 3 * sqrt(2.0 * (w->ways - 1) + 4 * fmax(first, 0));
+    return w->unevenness * (double)w->early_found >=
+           (0.8 * first - error) * (double)w->found;
 }
 
 /* Deviations from even shares. */
@@ -467,6 +485,10 @@ static void report_weights(struct structure_question *q,
     report_policy(q, POLICY_WEIGHTED);
     /* Two deviations of a share of a half. */
     const double doubt = 1 / sqrt((double)w->found) + disturbed_shares(w);
+    if (!keep_names(w)) {
+        refuse(q, "policy_weights", why_ways_renamed);
+        return;
+    }
     if (doubt > share_doubt) {
         refuse(q, "policy_weights",
                lab_text(q->lab, why_weights_noise, w->found));
