@@ -180,6 +180,17 @@ static bool first_tells(const struct tlb_question *q, uint64_t near)
            (late > 2 * q->sigma && q->disturbed < 0.05 && q->anew[half] < late);
 }
 
+/* True if by chance what has come along looks as if it had not: half of a miss
+ * is not three deviations of what a place costs more than the same again. */
+static bool noise_hides_pages(const struct tlb_question *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    /* a mean of many, or a median of six: of that π / 2 times the variance */
+    const double error =
+        q->sigma * sqrt(level == 0 ? 2.0 / (LOOKS * (ROUNDS - 1)) : 3.14 / 6);
+    return tlb->middle - tlb->hit < 3 * error;
+}
+
 /* The nearest place whose translation has not come with that of another, in
  * 32nds of a piece; 0 if that of all has, or if more than one distance tells
  * otherwise. */
@@ -197,8 +208,10 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
     const size_t near = end_of_page(own, &odd);
     for (size_t i = 0; i < near; i++)
         between += beside[i] > little;
-    if (u64_max(odd, between) > 1) {
-        tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
+    const bool noise = noise_hides_pages(q, level);
+    if (noise || u64_max(odd, between) > 1) {
+        tlb_none(q, level, TLB_PAGE, TLB_REACH,
+                 noise ? why_tlb_unclear : why_tlb_page_unclear);
         return 0;
     }
     return near < TLB_DISTANCES ? (uint64_t)1 << near : 0;
