@@ -190,6 +190,23 @@ START_TEST(what_is_wrong_is_seen)
 }
 END_TEST
 
+/* Others delay what comes from L2 and speed none of it up: its cheapest loads
+ * are no hits of a texture cache, of which this GPU has four. */
+START_TEST(what_others_delay_makes_no_hits)
+{
+    static const char *const copies[] = {"copies"};
+    char *const spec = testing_spec_of(disturbed_gpu("gtx780", "neighbour", 5));
+    json_t *const findings = truth_findings(spec, 901, copies, 1);
+    const json_t *const f = json_object_get(findings, "texture.copy_of_warp");
+    const json_t *const list = json_object_get(f, "value");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        ck_assert_double_eq(json_number_value(json_array_get(list, i)),
+                            (double)(i % 4));
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* ---- what the guard costs ---- */
 
 static char costs[200];
@@ -235,6 +252,7 @@ Suite *suite_truth_trust(void)
                         (int)COUNT_OF(tried));
     tcase_add_test(t, what_is_wrong_is_seen);
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
+    tcase_add_test(slow, what_others_delay_makes_no_hits);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
     tcase_add_loop_test(slow, what_disturbs_more_makes_nothing_wrong, 0,
                         (int)COUNT_OF(tried_slowly));

@@ -157,10 +157,12 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
     n->limit = first_level_limit(c->hits, COUNT_OF(c->hits), n->hit);
-    /* Where L2 comes next, a hit is what costs far less than L2. */
+    /* Where L2 comes next, a hit is what costs far less than L2, which is as
+     * cheap as the cheapest load: others delay loads, they speed none up. */
     if (row->same_data || row->memory_is_own)
-        n->limit = fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
-                                               (fmin(past, n->cold) - n->hit));
+        n->limit =
+            fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
+                                        (fmin(n->past, n->cold) - n->hit));
     const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     /* Beside others most cold loads may go to memory, but not all: hits of L2
