@@ -79,7 +79,8 @@ struct flood {
     uint64_t line, lines; /* that the cache holds, roughly */
     uint64_t most;        /* lines that may be asked for */
     uint64_t sms;
-    int side; /* of L2 that is asked, by the SMs beside it; WHOLE: all */
+    uint64_t but; /* lines that those of a pool are not apart */
+    int side;     /* of L2 that is asked, by the SMs beside it; WHOLE: all */
     const char *homes; /* of its lines (l2/homes.h) */
     double limit;      /* cycles of the dearest hit */
     double late;       /* share of hits that take longer */
@@ -280,7 +281,7 @@ static struct dose overfill_of(const struct flood *q, unsigned times,
     static const unsigned primes[] = {61, 31, 13, 7, 3};
     struct dose d = buffer_of(q, times, strewn_least, looks);
     for (size_t i = 0; q->row->of_sm && d.pool > 0 && i < COUNT_OF(primes); i++)
-        if (d.pool * primes[i] <= q->most) {
+        if (d.pool * primes[i] <= q->most && primes[i] != q->but) {
             d.apart = primes[i];
             return d;
         }
@@ -563,6 +564,23 @@ static const char *why_not(struct flood *q)
     return NULL;
 }
 
+/* By more than chance, and a tenth, of a ring that none of its lines missed. */
+static bool is_less_than_rings(const struct flood *q, const struct held *h)
+{
+    const struct fact_rings *const rings = fact_rings(q->lab, level_of(q->row));
+    const double lines = (double)rings->bytes / (double)q->line;
+    return rings->measured && roughly * (h->all.lines + reach_of(h)) < lines;
+}
+
+/* If the sets are a multiple of the prime number that lines are apart they came
+ * to few of them: of another one more is held. */
+static struct held ask_elsewhere(struct flood *q, const struct held *h)
+{
+    q->but = overfill_of(q, 1, 0).apart;
+    const struct held again = ask_many(q);
+    return again.all.lines > h->all.lines ? again : *h;
+}
+
 static void ask_whole(struct flood *q)
 {
     q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
@@ -573,6 +591,8 @@ static void ask_whole(struct flood *q)
     struct held h = many ? ask_many(q) : ask_few(q);
     if (!many && lab_ok(q->lab) && !do_rings_agree(q, &h))
         h = ask_many(q);
+    if (!many && lab_ok(q->lab) && is_less_than_rings(q, &h))
+        h = ask_elsewhere(q, &h);
     if (lab_ok(q->lab))
         report_held(q, q->finding, &h);
 }
