@@ -230,16 +230,18 @@ static const struct finding *near_size(const struct structure_question *q)
     return f != NULL && f->has_interval ? f : NULL;
 }
 
-/* Sets of which nothing tells the lines, but how many find room in a part. */
+/* Sets of which nothing tells the lines, but how many find room in both parts:
+ * by what each holds, which may differ by what its policy keeps. */
 static void report_room(struct structure_question *q)
 {
-    const struct finding *const near = near_size(q);
-    const double bytes =
-        (double)(q->shape.ways * q->line) / q->parts; /* of a part's set */
+    const struct finding *const held = held_of(q);
+    const struct finding *const room = held != NULL ? held : near_size(q);
+    const double bytes = (double)(q->shape.ways * q->line) /
+                         (held != NULL ? 1 : q->parts); /* of a set */
     struct finding *const f = lab_finding(q->lab, q->row->component, "sets");
     report_ways(q);
-    tell(q, f, value_number(round(near->value.number / bytes)));
-    finding_interval(f, near->interval[0] / bytes, near->interval[1] / bytes,
+    tell(q, f, value_number(round(room->value.number / bytes)));
+    finding_interval(f, room->interval[0] / bytes, room->interval[1] / bytes,
                      -1);
     finding_value(f, STATUS_IN_DOUBT, value_number(f->value.number));
     finding_because(f, why_sets_by_room);
