@@ -299,6 +299,7 @@ static size_t victims_wanted(const struct weighing *w, bool lasting)
         most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
     const double left = share_doubt - disturbed_shares(w);
     const double known = most * (1 - most) * pow(5.5 / share_doubt, 2);
+    /* (2 / left)^2 / 4, and a tenth more. */
     const double clear =
         4 * left > share_doubt ? 1.1 / (left * left) : VICTIMS_LEAST;
     return (size_t)fmax(fmax(known, clear), VICTIMS_LEAST);

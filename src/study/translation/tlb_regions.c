@@ -157,14 +157,17 @@ static double late_from(const struct tlb_question *q, size_t level,
     return least > 0 && least < late / 2 ? least + late : late;
 }
 
+/* One load of twenty is late: a median of six is so once in 500 times. */
+static const double few_late = 0.05;
+
 /* What costs far more the first time has not come along in the first TLB,
  * either, whether this loses it later or is too large for that.  So much no
  * phase of a clock makes of a median of six (H200: 13 cycles), nor what is
- * late, of which half are once in 500 times if one of twenty is. */
+ * late, where few loads are. */
 static bool was_walked(const struct tlb_question *q, size_t which, double late)
 {
     enum { LEAST = 50 };
-    return q->disturbed < 0.05 && q->anew[which] >= fmax(LEAST, late);
+    return q->disturbed < few_late && q->anew[which] >= fmax(LEAST, late);
 }
 
 /* True if what lies half as near has come along in the first TLB: that is asked
@@ -177,7 +180,7 @@ static bool first_tells(const struct tlb_question *q, uint64_t near)
     const double late = q->t->tlb[0].middle - q->t->tlb[0].hit;
     const size_t half = near > 1 ? (size_t)__builtin_ctzll(near) - 1 : 0;
     return near * q->t->tlb[0].about <= PUSHED * prime_above(1u << HALVINGS) ||
-           (late > 2 * q->sigma && q->disturbed < 0.05 && q->anew[half] < late);
+           (late > 2 * q->sigma && q->disturbed < few_late && q->anew[half] < late);
 }
 
 /* True if by chance what has come along looks as if it had not: half of a miss
