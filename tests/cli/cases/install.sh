@@ -20,7 +20,7 @@ for example in "$TOP"/examples/*.c; do
     $CC $warnings "$example" -o "$name" $(pkg-config --cflags --libs sonde) -lm
 done
 ./list_devices | grep k20c
-gpu=replay:$TOP/tests/replay/h200.rec
+gpu=sim:quick
 numbers() { sed 's/[0-9][0-9.]*/N/g'; }
 ./three_findings "$gpu" | numbers
 ./tile_size "$gpu" | numbers
