@@ -64,6 +64,7 @@ struct eviction {
     /* Loads before each that is drawn (eviction_draw), which empty what lies in
      * front of most. */
     struct segments filler;
+    size_t visits; /* questions so far; too many are given up */
     /* The last experiment, and the last that found lines to fit, or not. */
     const char *asked, *fits, *overflows;
 };
