@@ -166,6 +166,7 @@ struct tlb_facts {
     double miss;           /* what those cost */
     double error;          /* of what a miss costs more, at most */
     double late;           /* share of loads that hit and cost more, at most */
+    bool calm;             /* … of which there was none */
     uint64_t about;        /* entries, roughly */
     bool hidden; /* those before hold as many of its regions: about is theirs */
     uint64_t fit, row_ways; /* regions in a row; ways by those that do not */

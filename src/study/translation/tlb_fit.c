@@ -43,7 +43,7 @@ unsigned tlb_laps(const struct tlb_question *q, size_t level)
     const double laps =
         pow(12 * q->sigma / (q->miss[level] - q->hit[level]), 2);
     /* of 5000 loads, as a level takes, less than one is late */
-    if (laps < 1 && q->disturbed < 0.0002)
+    if (laps < 1 && q->disturbed < 0.0002 && q->t->tlb[level].calm)
         return 1;
     return (unsigned)fmin(fmax(TLB_FEW_LAPS, ceil(laps)), MOST);
 }

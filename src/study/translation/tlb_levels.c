@@ -410,13 +410,15 @@ static uint64_t about(struct tlb_question *q, const struct sweep *s,
 
 /* Loads of laps that fit by far which are taken for misses; and one more, since
  * there were so few. */
-static double late_share(const struct sweep *s, const struct tlb_facts *tlb)
+static void set_late(const struct sweep *s, struct tlb_facts *tlb)
 {
-    size_t slow = 1, loads = 1;
-    for (size_t i = 0; i < s->count && 2 * s->places[i] <= tlb->about; i++)
-        for (size_t j = 0; j < s->cycles[i].count; j++, loads++)
-            slow += s->cycles[i].at[j] > tlb->middle;
-    return (double)slow / (double)loads;
+    size_t slow = 0, loads = 0;
+    for (size_t i = 0; i < s->count && 2 * s->places[i] <= tlb->about; i++) {
+        slow += slow_of(&s->cycles[i], tlb->middle);
+        loads += s->cycles[i].count;
+    }
+    tlb->late = (double)(1 + slow) / (double)(1 + loads);
+    tlb->calm = slow == 0;
 }
 
 /* What a TLB holds of places each in a region of its own, unless one before it
@@ -430,7 +432,7 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
     for (size_t i = 0; i < level; i++)
         before = u64_max(before, q->t->tlb[i].about);
     tlb->about = about(q, s, tlb->middle);
-    tlb->late = late_share(s, tlb);
+    set_late(s, tlb);
     tlb->hidden = level > 0 && tlb->about < 2 * before + 2;
     q->covered[level] = tlb->hidden;
     if (tlb->hidden)
@@ -455,7 +457,7 @@ void tlb_uncover(struct tlb_question *q, size_t level)
     if (!lab_ok(q->lab) || fit < FEW)
         return;
     tlb->about = fit;
-    tlb->late = late_share(laps, tlb);
+    set_late(laps, tlb);
     tlb->hidden = false;
     tlb_find_region(q, level);
     /* Else how many of its regions the row takes is not known. */

@@ -180,7 +180,8 @@ static bool first_tells(const struct tlb_question *q, uint64_t near)
     const double late = q->t->tlb[0].middle - q->t->tlb[0].hit;
     const size_t half = near > 1 ? (size_t)__builtin_ctzll(near) - 1 : 0;
     return near * q->t->tlb[0].about <= PUSHED * prime_above(1u << HALVINGS) ||
-           (late > 2 * q->sigma && q->disturbed < few_late && q->anew[half] < late);
+           (late > 2 * q->sigma && q->disturbed < few_late &&
+            q->anew[half] < late);
 }
 
 /* True if by chance what has come along looks as if it had not: half of a miss
