@@ -33,7 +33,9 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
 double hits_spread_limit(const double *cycles, size_t count, double hit,
                          const struct hits_rule *rule)
 {
-    const double most = rule->no_hit_times * hit + rule->no_hit_cycles;
+    const double timed = fmin(rule->timed_cycles, hit);
+    const double most =
+        rule->no_hit_times * (hit - timed) + rule->no_hit_cycles + timed;
     const double slack = fmax(rule->slack_cycles, rule->slack_share * hit);
     double *const hits = xreallocarray(NULL, count + 1, sizeof *hits);
     size_t n = 0;

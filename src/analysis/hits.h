@@ -32,7 +32,8 @@ size_t hits_between(double *cycles, size_t count, double above, double below);
 /* What GPUs are known to do with hits. */
 struct hits_rule {
     double slack_cycles, slack_share;   /* by which the same hit may differ */
-    double no_hit_times, no_hit_cycles; /* dearer than hit · times + cycles */
+    double no_hit_times, no_hit_cycles; /* dearer than hit · times + cycles … */
+    double timed_cycles; /* … without what timing adds to each */
 };
 
 /* The limit by what hits cost and how they spread: for loads of which nearly

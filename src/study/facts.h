@@ -107,7 +107,8 @@ struct fact_first_level {
     bool present; /* such loads are cached before L2; else `why` says why not */
     bool unclear; /* … not that they are not, but that it cannot be told */
     char why[200];
-    double hit;    /* cycles of a visit that hits … */
+    double timed;  /* cycles that timing adds to a visit */
+    double hit;    /* cycles of one that hits … */
     double limit;  /* … and the most that is taken for one */
     double beyond; /* of one that finds its line in the next cache; 0: unknown
                     */

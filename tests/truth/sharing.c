@@ -330,6 +330,54 @@ START_TEST(hits_may_cost_more_where_many_warps_run)
 }
 END_TEST
 
+/* GPUs on which copies were counted wrongly, each with the findings that tell.
+ */
+static const struct miscounted {
+    const char *component, *gpu;
+} miscounted[] = {
+    /* A cache too small for a group, whose misses cost half as much again as
+     * hits, as the clock reads cost more than either. */
+    {"const_l1", "sms=1 warp_schedulers=2 clock_overhead=32 "
+                 "caches/const_l1={'sets': 4, 'ways': 2, 'copies_per_sm': 2, "
+                 "'set_bits': [[9, 10, 11], [7, 10, 11]]} "
+                 "caches/const_l15={'sets': 1, 'ways': 150} "
+                 "paths/constant={'const_l1': 14, 'const_l15': 49, 'l2': 315, "
+                 "'memory': 656} noise={'jitter_cycles': 1}"},
+    /* Local memory alone, of which a lane's words lie in half of the sets: by
+     * high address bits another warp's in the other half. */
+    {"l1",
+     "sms=2 warp_schedulers=3 caches/l1={'line': 32, 'sets': 16, 'ways': 17, "
+     "'policy': 'nru', 'copies_per_sm': 3, "
+     "'set_bits': [[5, 16, 18], [6, 10, 13, 14, 16, 17], "
+     "[7, 9, 10, 11, 13, 15, 16, 17], [8, 14, 15, 17, 18]]} "
+     "paths/local={'l1': 132, 'l2': 353, 'memory': 856} "
+     "noise={'jitter_cycles': 1}"},
+};
+
+START_TEST(copies_are_those_of_the_profile)
+{
+    static const char *const studies[] = {"copies"};
+    const struct miscounted *const m = &miscounted[_i];
+    char *const json = gpu_made("%s", m->gpu);
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *const p = profile_of(path);
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    struct comparison c = {.profile = p, .findings = findings};
+    size_t kind = 0;
+    while (strcmp(kinds[kind].component, m->component) != 0)
+        kind++;
+    compare(&c, m->component, "copy_of_warp", copies_of(p, cache_of(p, kind)));
+    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
+    buf_free(&c.rows);
+    json_decref(findings);
+    profile_free(p);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
 /* Constants that another SM brought into L2 cost less there than in memory, or
  * than a load that a neighbour delays: no sign of a cache that SMs share. */
 START_TEST(what_l2_holds_is_not_shared_before_it)
@@ -388,6 +436,8 @@ Suite *suite_truth_sharing(void)
                         1 + drawn());
     tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 9);
     tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 9, 13);
+    tcase_add_loop_test(t, copies_are_those_of_the_profile, 0,
+                        (int)COUNT_OF(miscounted));
     tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 6);
     tcase_add_loop_test(slow, what_l2_holds_is_not_shared_before_it, 6, 12);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,

@@ -55,6 +55,18 @@ START_TEST(the_limit_by_spread_is_above_slow_hits_and_below_lost_lines)
 }
 END_TEST
 
+/* The same, with 32 cycles of clock reads in each: what is no hit is as near.
+ */
+START_TEST(what_timing_adds_brings_no_lost_line_nearer)
+{
+    const double hits[] = {48, 48, 49, 81, 47, 82, 48, 81};
+    struct hits_rule timed = rule;
+    timed.timed_cycles = 32;
+    ck_assert_double_lt(hits_spread_limit(hits, COUNT_OF(hits), 48, &timed),
+                        70);
+}
+END_TEST
+
 START_TEST(hits_that_are_alike_leave_room_for_another_kernel)
 {
     const double same[] = {400, 400, 400, 400};
@@ -90,6 +102,7 @@ Suite *suite_hits(void)
     tcase_add_test(t, loads_between_two_limits_are_kept_in_order);
     tcase_add_test(t,
                    the_limit_by_spread_is_above_slow_hits_and_below_lost_lines);
+    tcase_add_test(t, what_timing_adds_brings_no_lost_line_nearer);
     tcase_add_test(t, hits_that_are_alike_leave_room_for_another_kernel);
     tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
     tcase_add_test(t, the_nearest_between_two_numbers);

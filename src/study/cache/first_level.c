@@ -134,13 +134,15 @@ static double least_median(const struct costs *c)
     return least;
 }
 
-double first_level_limit(const double *cycles, size_t count, double hit)
+double first_level_limit(const struct fact_first_level *n, const double *cycles,
+                         size_t count, double hit)
 {
     const struct hits_rule rule = {
         .slack_cycles = assume(ASSUME_KERNEL_SLACK_CYCLES),
         .slack_share = assume(ASSUME_KERNEL_SLACK_SHARE),
         .no_hit_times = assume(ASSUME_NO_HIT_TIMES),
         .no_hit_cycles = assume(ASSUME_NO_HIT_CYCLES),
+        .timed_cycles = n->timed,
     };
     return hits_spread_limit(cycles, count, hit, &rule);
 }
@@ -156,7 +158,7 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     n->past = stats_quantile(c->past, COUNT_OF(c->past), 0);
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
-    n->limit = first_level_limit(c->hits, COUNT_OF(c->hits), n->hit);
+    n->limit = first_level_limit(n, c->hits, COUNT_OF(c->hits), n->hit);
     /* Where L2 comes next, a hit is what costs far less than L2, which is as
      * cheap as the cheapest load: others delay loads, they speed none up. */
     if (row->same_data || row->memory_is_own)
@@ -273,6 +275,7 @@ static bool may_be_l2(const struct level_row *row,
 static void measure_kind(struct lab *lab, const struct level_row *row,
                          struct fact_first_level *n)
 {
+    lab_number(lab, "clock", "overhead", &n->timed);
     measure_costs(lab, row, n);
     if (n->present)
         measure_overfill(lab, row, n);

@@ -33,7 +33,8 @@ struct finding;
 
 /* Up to what a load hits, by loads of which those do that cost about as much as
  * a hit; NAN of none. */
-double first_level_limit(const double *cycles, size_t count, double hit);
+double first_level_limit(const struct fact_first_level *first,
+                         const double *cycles, size_t count, double hit);
 
 /* Writes the fact; each kind's experiments are evidence of its finding.
  */

@@ -10,6 +10,10 @@
  * that what one looks for does not help the next.  Local memory is a thread's
  * own: there the other reader floods its copy, and the first one sees whether
  * it lost its lines, as it must by such a flood of its own before and after.
+ * A flood of one lane's words leaves out lines between them, and of a hashed
+ * index half of the sets or more, others than that of another warp; so the
+ * first reader's lines are of several lanes, and those of one are enough to
+ * lose.
  *
  * Constants that an SM's first cache never held tell of the next one, too: they
  * cost what it takes to find them there if an SM that shares it loaded them.
@@ -48,6 +52,10 @@ enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 8 };
  * a hit one time in five does so in two of two 40 times in 1000, in five of six
  * once or twice.  Where they cost much more two are as good. */
 enum { SURE = 3 * LINES };
+
+/* Of local memory the lanes whose words no line of 32 B or more shares, in the
+ * 128 B that a warp's words take. */
+enum { LANES = 4, LANES_APART = 8, LANES_BYTES = 128 };
 
 /* A cache, and by which loads it is asked. */
 struct instances_question {
@@ -99,14 +107,18 @@ static void add_pair(struct script *s, size_t base, size_t other)
                .laps = 2, .reader = other, .timed = true, .places = sought});
 }
 
+/* By the lanes of a warp, which are readers from `base` on. */
 static void add_flood(struct script *s, size_t base, size_t other,
                       uint64_t flood)
 {
     script_part(s);
-    first_level_load(s, base, 0);
-    first_level_time(s, base, 0);
+    for (size_t lane = 0; lane < LANES; lane++)
+        first_level_load(s, base + lane, 0);
+    for (size_t lane = 0; lane < LANES; lane++)
+        first_level_time(s, base + lane, 0);
     first_level_overfill(s, other, flood);
-    first_level_time(s, base, 0);
+    for (size_t lane = 0; lane < LANES; lane++)
+        first_level_time(s, base + lane, 0);
 }
 
 /* The kept loads of a pair: lines that are new, which bring the other's code
@@ -117,7 +129,8 @@ enum {
     OWN = LINES,
     SOUGHT = 2 * LINES,
     AGAIN = 3 * LINES,
-    KEPT = 4 * LINES
+    KEPT = 4 * LINES,
+    FLOOD_KEPT = 2 * LANES * FIRST_LEVEL_LINES /* before a flood, and after */
 };
 
 /* Up to what a load of a script hits the first cache, and the next one. */
@@ -144,8 +157,8 @@ static struct limits limits_of_pairs(const struct instances_question *q,
                sizeof(double[LINES]));
     }
     const double hit = stats_median(own, count);
-    const double limit = fmax(first_level_limit(own, count, hit),
-                              first_level_limit(again, count, hit));
+    const double limit = fmax(first_level_limit(q->first, own, count, hit),
+                              first_level_limit(q->first, again, count, hit));
     struct limits l = {.first = limit};
     if (q->first->hit <= limit)
         l = (struct limits){.first = fmax(q->first->limit, limit),
@@ -180,18 +193,26 @@ static const double *judge_pair(const struct limits *limit, const double *pair,
     return pair + KEPT;
 }
 
-/* Of a flood: lines that the first reader lost are in the copy of both. */
-static void judge_flood(const struct instances_question *q,
-                        const double *before, struct seen *seen)
+/* Of a flood: lines that some lane of the first reader lost are in the copy of
+ * both.  Returns where the next flood's loads are. */
+static const double *judge_flood(const struct instances_question *q,
+                                 const double *before, struct seen *seen)
 {
     const struct fact_first_level *const n = q->first;
-    const double *const after = before + FIRST_LEVEL_LINES;
-    if (hits_tally_of(hits_above(before, FIRST_LEVEL_LINES, n->limit),
-                      n->lines) == TALLY_NONE) {
-        const size_t lost = hits_above(after, FIRST_LEVEL_LINES, n->limit);
-        seen->asked += n->lines;
-        seen->missed += lost < n->lines ? n->lines - lost : 0;
+    size_t asked = 0, most = 0;
+    for (size_t i = 0; i < LANES * FIRST_LEVEL_LINES; i += FIRST_LEVEL_LINES) {
+        const double *const after = before + LANES * FIRST_LEVEL_LINES + i;
+        if (hits_tally_of(hits_above(before + i, FIRST_LEVEL_LINES, n->limit),
+                          n->lines) != TALLY_NONE)
+            continue;
+        asked++;
+        most = u64_max(most, hits_above(after, FIRST_LEVEL_LINES, n->limit));
     }
+    if (asked == LANES) {
+        seen->asked += n->lines;
+        seen->missed += most < n->lines ? n->lines - most : 0;
+    }
+    return before + FLOOD_KEPT;
 }
 
 static size_t unknown(const struct readers *r)
@@ -208,7 +229,7 @@ static bool floods_do(const struct instances_question *q, const double *cycles,
 {
     struct seen own = {0};
     judge_flood(q, cycles, &own);
-    judge_flood(q, cycles + (parts - 1) * 2 * FIRST_LEVEL_LINES, &own);
+    judge_flood(q, cycles + (parts - 1) * FLOOD_KEPT, &own);
     return own.asked == 2 * q->first->lines && own.missed == 0;
 }
 
@@ -219,11 +240,12 @@ static void judge_readers(const struct instances_question *q,
     const size_t others = unknown(r);
     if (floods && !floods_do(q, cycles, others + 2))
         return;
+    const double *flood = cycles + FLOOD_KEPT; /* after its own */
     const struct limits limits =
         floods ? (struct limits){0} : limits_of_pairs(q, cycles, others);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0 && floods)
-            judge_flood(q, cycles += 2 * FIRST_LEVEL_LINES, &r->seen[i]);
+            flood = judge_flood(q, flood, &r->seen[i]);
         else if (r->copy[i] < 0)
             cycles = judge_pair(&limits, cycles, &r->seen[i]);
 }
@@ -258,6 +280,9 @@ static struct script script_of(const struct instances_question *q,
                           i > 0 ? r->sm + i - 1 : 0);
         else
             script_reader(&s, "%s@%zu", q->row->reader, i);
+    for (size_t lane = 0; q->row->memory_is_own && lane < LANES; lane++)
+        script_reader(&s, "%s/%zu@%zu", q->row->reader, lane * LANES_APART,
+                      r->base);
     return s;
 }
 
@@ -271,11 +296,12 @@ static void add_pairs(struct script *s, const struct readers *r)
 static void add_floods(struct script *s, const struct readers *r,
                        uint64_t flood)
 {
-    add_flood(s, r->base, r->base, flood);
+    const size_t lanes = r->count;
+    add_flood(s, lanes, r->base, flood);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
-            add_flood(s, r->base, i, flood);
-    add_flood(s, r->base, r->base, flood);
+            add_flood(s, lanes, i, flood);
+    add_flood(s, lanes, r->base, flood);
 }
 
 /* What of `base` the readers see: asked again as long as it leaves one of them
@@ -381,11 +407,17 @@ static void count_sharer(struct sharers *s, size_t missed, size_t asked)
     s->open += tally == TALLY_OPEN;
 }
 
-/* SM 0 and up to READERS - 1 more, from `first` on. */
+/* SMs that are asked beside SM 0 in a script, which has so many readers. */
+static size_t sms_at_once(const struct instances_question *q)
+{
+    return READERS - 1 - (q->row->memory_is_own ? LANES : 0);
+}
+
+/* SM 0 and those from `first` on. */
 static void ask_some_sms(const struct instances_question *q, size_t first,
                          size_t sms, struct sharers *own, struct sharers *next)
 {
-    struct readers r = {.count = u64_min(sms - first + 1, READERS),
+    struct readers r = {.count = 1 + u64_min(sms - first, sms_at_once(q)),
                         .sm = first};
     for (size_t i = 1; i < r.count; i++)
         r.copy[i] = -1;
@@ -427,7 +459,8 @@ static void ask_sms(const struct instances_question *q)
 {
     const size_t all = lab_sms(q->lab), sms = u64_min(all, SMS_MOST);
     struct sharers own = {.shared = 1, .asked = 1}, next = own;
-    for (size_t first = 1; lab_ok(q->lab) && first < sms; first += READERS - 1)
+    for (size_t first = 1; lab_ok(q->lab) && first < sms;
+         first += sms_at_once(q))
         ask_some_sms(q, first, sms, &own, &next);
     if (!lab_ok(q->lab))
         return;
@@ -446,8 +479,10 @@ static bool has_room(const struct instances_question *q)
         if (strcmp(level_table[i].component, q->row->component) == 0) {
             const uint64_t size = fact_size(q->lab, (enum level_id)i);
             const uint64_t line = fact_sure_line(q->lab, (enum level_id)i);
+            const uint64_t lanes =
+                line > 0 && line < LANES_BYTES ? LANES_BYTES / line : 1;
             return size == 0 || line == 0 ||
-                   size / line >= 2 * (FIRST_LEVEL_LINES + 1);
+                   size / line >= 2 * lanes * (FIRST_LEVEL_LINES + 1);
         }
     return true;
 }

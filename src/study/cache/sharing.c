@@ -326,7 +326,7 @@ const struct study study_sharing = {
               "other; where they are not found, or cannot be, one kind loads "
               "more than its cache holds, and what the other had loaded "
               "before is timed again.",
-    .needs = TEXTS("clock"),
+    .reads_findings = TEXTS("clock.overhead"),
     .answers = answers,
     .kernels = kernels,
     .run = sharing_run,
