@@ -69,6 +69,12 @@ struct set {
     uint64_t order;       /* ways as nibbles, the newest lowest */
 };
 
+/* What a set has lost: its line + 1, or 0; and the sectors of it that were
+ * there. */
+struct victim {
+    uint64_t tag, sectors;
+};
+
 struct cache {
     struct cache_shape shape;
     struct rng rng;
@@ -104,6 +110,7 @@ struct cache {
     uint32_t uses;
     uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
+    struct victim *victims; /* the newest first; NULL: no victim buffer */
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
     uint32_t *chain;  /* of each slot: the next of its bucket */
@@ -210,8 +217,7 @@ static int check_masks(const struct cache_shape *shape, const char *what,
         if (masks[bit] == 0)
             return error_set(err, ERR_FILE, "%s bit %zu has no address bit",
                              what, bit);
-        if (!u64_is_power(shape->line) ||
-            (masks[bit] & (shape->line - 1)) != 0)
+        if (!u64_is_power(shape->line) || (masks[bit] & (shape->line - 1)) != 0)
             return error_set(err, ERR_FILE,
                              "%s bit %zu lies within the line of %" PRIu64
                              " bytes",
@@ -274,6 +280,15 @@ static int check_weights(const struct cache_shape *shape, struct error *err)
     return 0;
 }
 
+static int check_spare(const struct cache_shape *shape, struct error *err)
+{
+    if (shape->spare > CACHE_SPARE_MOST)
+        return error_set(err, ERR_FILE,
+                         "a victim buffer of %u entries has more than %d",
+                         shape->spare, CACHE_SPARE_MOST);
+    return 0;
+}
+
 static int check_ages(const struct cache_rrip *ages, struct error *err)
 {
     if (ages->most == 0 || ages->most > UINT8_MAX)
@@ -319,6 +334,8 @@ int cache_shape_check(const struct cache_shape *shape, struct error *err)
         status = check_index(shape, err);
     if (status == 0)
         status = check_policy(shape, err);
+    if (status == 0)
+        status = check_spare(shape, err);
     return status;
 }
 
@@ -498,6 +515,8 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     allocate_policy(c, most_ways);
     if (shape->evict_first || shape->evict_last)
         c->keeps = xcalloc(c->slots, 1);
+    if (shape->spare > 0)
+        c->victims = xcalloc(shape->spare, sizeof *c->victims);
     if (most_ways > WALK_MAX)
         allocate_hash(c);
     return c;
@@ -518,6 +537,7 @@ void cache_free(struct cache *cache)
     free(cache->marks);
     free(cache->stamps);
     free(cache->keeps);
+    free(cache->victims);
     free(cache->bucket);
     free(cache->chain);
     free(cache);
@@ -1011,6 +1031,38 @@ static uint32_t lowest_empty(struct cache *c, struct set *set)
     return first + way;
 }
 
+/* ---- the victim buffer ---- */
+
+/* Which of it has the line; as many as it has entries: none. */
+static unsigned victim_find(const struct cache *c, uint64_t line)
+{
+    unsigned i = 0;
+    while (c->victims != NULL && i < c->shape.spare &&
+           c->victims[i].tag != line + 1)
+        i++;
+    return c->victims != NULL ? i : c->shape.spare;
+}
+
+/* Leaves; the sectors of it that were there, 0 if it was not. */
+SELDOM static uint64_t victim_take(struct cache *c, uint64_t line)
+{
+    const unsigned at = victim_find(c, line);
+    if (at == c->shape.spare)
+        return 0;
+    const uint64_t sectors = c->victims[at].sectors;
+    memmove(c->victims + at, c->victims + at + 1,
+            (c->shape.spare - at - 1) * sizeof *c->victims);
+    c->victims[c->shape.spare - 1] = (struct victim){0};
+    return sectors;
+}
+
+SELDOM static void victim_add(struct cache *c, uint32_t slot)
+{
+    memmove(c->victims + 1, c->victims,
+            (c->shape.spare - 1) * sizeof *c->victims);
+    c->victims[0] = (struct victim){c->tags[slot], sectors_in(c, slot)};
+}
+
 /* The line takes the slot, of which no sector is there yet. */
 static inline void settle(struct cache *c, uint32_t slot, uint64_t line)
 {
@@ -1025,6 +1077,8 @@ static inline uint32_t replace(struct cache *c, struct set *set, uint64_t line)
 {
     const uint32_t slot =
         c->keeps != NULL ? victim_kept_least(c, set) : victim(c, set);
+    if (c->victims != NULL)
+        victim_add(c, slot);
     if (c->bucket != NULL)
         hash_remove(c, slot);
     settle(c, slot, line);
@@ -1069,10 +1123,13 @@ SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
     if (slot_has(c, c->last, line) && !cache_counts_uses(c->shape.policy))
         return take_sector(c, c->last, sector);
     uint32_t slot = find(c, set, line);
-    if (slot == NO_SLOT)
+    if (slot == NO_SLOT) {
+        const uint64_t had = c->victims != NULL ? victim_take(c, line) : 0;
         slot = fill(c, set, line);
-    else
+        set_sectors(c, slot, had);
+    } else {
         note_use(c, set, slot);
+    }
     c->last_way = slot - set->first;
     return take_sector(c, slot, sector);
 }
@@ -1168,8 +1225,11 @@ bool cache_holds(const struct cache *cache, uint64_t address)
 {
     const uint64_t line = line_of(cache, address);
     const uint32_t slot = find(cache, &cache->sets[set_of(cache, line)], line);
-    return slot != NO_SLOT &&
-           (sectors_in(cache, slot) & sector_of(cache, address)) != 0;
+    const unsigned at = victim_find(cache, line);
+    const uint64_t had = slot != NO_SLOT           ? sectors_in(cache, slot)
+                         : at < cache->shape.spare ? cache->victims[at].sectors
+                                                   : 0;
+    return (had & sector_of(cache, address)) != 0;
 }
 
 void cache_clear(struct cache *cache)
@@ -1183,6 +1243,8 @@ void cache_clear(struct cache *cache)
     memset(cache->tags, 0, slots * sizeof *cache->tags);
     if (cache->marks != NULL)
         memset(cache->marks, 0, slots);
+    if (cache->victims != NULL)
+        memset(cache->victims, 0, cache->shape.spare * sizeof *cache->victims);
     if (cache->bucket != NULL)
         memset(cache->bucket, 0,
                sizeof *cache->bucket << (64 - cache->bucket_shift));
@@ -1194,6 +1256,7 @@ static void drop_line(struct cache *c, uint64_t line)
     const uint32_t slot = find(c, set, line);
     if (slot != NO_SLOT)
         empty_slot(c, set, slot);
+    victim_take(c, line);
 }
 
 void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes)
@@ -1212,4 +1275,7 @@ void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes)
         if (!is_empty(cache, slot) && line_in(cache, slot) >= from &&
             line_in(cache, slot) <= to)
             drop_line(cache, line_in(cache, slot));
+    for (unsigned i = cache->shape.spare; i-- > 0;)
+        if (cache->victims[i].tag > from && cache->victims[i].tag - 1 <= to)
+            victim_take(cache, cache->victims[i].tag - 1);
 }

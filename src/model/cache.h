@@ -14,6 +14,10 @@
  * A line is looked up whole and filled by sector: a miss brings in one sector,
  * and a present line without the sector is a miss that evicts nothing.  Empty
  * ways are filled first, lowest first.
+ *
+ * Beside all sets there may be a victim buffer (Jouppi 1990): what a set loses
+ * goes there, and the oldest of it is lost.  A line that is found there goes
+ * back into its set, and what that loses takes its place.
  */
 #ifndef SONDE_MODEL_CACHE_H
 #define SONDE_MODEL_CACHE_H
@@ -78,6 +82,9 @@ struct cache_slices {
     size_t bit_count;
 };
 
+/* Entries of a victim buffer: it is searched one by one. */
+enum { CACHE_SPARE_MOST = 64 };
+
 /* What a cache is; everything that the profile says of it. */
 struct cache_shape {
     uint64_t line, sector; /* bytes; sector divides line */
@@ -91,6 +98,7 @@ struct cache_shape {
     double *weights;              /* of each way, POLICY_WEIGHTED only */
     struct cache_rrip rrip;       /* POLICY_RRIP only */
     unsigned behind;              /* POLICY_LRU_MIDPOINT only: hits */
+    unsigned spare;               /* entries of the victim buffer; 0: none */
     bool evict_first, evict_last; /* it obeys CACHE_KEEP_SHORT, _LONG */
 };
 

@@ -391,7 +391,7 @@ END_TEST
 
 /* ---- against the obvious implementation ---- */
 
-enum { SLOW_SETS = 8, SLOW_WAYS = 64 };
+enum { SLOW_SETS = 8, SLOW_WAYS = 64, SLOW_SPARE = 3 };
 
 struct slow_way {
     bool present, marked;
@@ -400,8 +400,14 @@ struct slow_way {
     uint64_t line, sectors, used, came;
 };
 
+/* In the victim buffer since then. */
+struct slow_spare {
+    uint64_t line, sectors, since; /* 0: empty */
+};
+
 struct slow {
     const struct cache_shape *shape;
+    struct slow_spare spare[SLOW_SPARE];
     struct slow_way ways[SLOW_SETS][SLOW_WAYS];
     bool to_right[SLOW_SETS][SLOW_WAYS]; /* plru, by the half's first way */
     uint64_t now;
@@ -521,6 +527,29 @@ static void slow_note_use(struct slow *s, size_t set, uint32_t way)
         ways[i].marked = i == way;
 }
 
+/* Takes the line out of the victim buffer: the sectors of it. */
+static uint64_t slow_take(struct slow *s, uint64_t line)
+{
+    uint64_t sectors = 0;
+    for (unsigned i = 0; i < s->shape->spare; i++)
+        if (s->spare[i].since > 0 && s->spare[i].line == line) {
+            sectors = s->spare[i].sectors;
+            s->spare[i].since = 0;
+        }
+    return sectors;
+}
+
+static void slow_lose(struct slow *s, const struct slow_way *way)
+{
+    unsigned oldest = 0;
+    for (unsigned i = 0; i < s->shape->spare; i++)
+        if (s->spare[i].since < s->spare[oldest].since)
+            oldest = i;
+    if (s->shape->spare > 0 && way->present)
+        s->spare[oldest] =
+            (struct slow_spare){way->line, way->sectors, ++s->now};
+}
+
 static enum cache_result slow_access(struct slow *s, uint64_t address)
 {
     const struct cache_shape *const shape = s->shape;
@@ -531,6 +560,7 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
     const uint32_t n = shape->set_ways[set];
     struct slow_way *const ways = s->ways[set];
     enum cache_result result = CACHE_SECTOR_MISS;
+    uint64_t had = 0;
     uint32_t way = 0;
     while (way < n && !(ways[way].present && ways[way].line == line))
         way++;
@@ -539,8 +569,10 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
         for (way = 0; way < n && ways[way].present; way++)
             ;
         way = way == n ? slow_victim(s, set) : way;
-        ways[way] =
-            (struct slow_way){.present = true, .line = line, .came = ++s->now};
+        had = slow_take(s, line);
+        slow_lose(s, &ways[way]);
+        ways[way] = (struct slow_way){
+            .present = true, .line = line, .sectors = had, .came = ++s->now};
     } else if ((ways[way].sectors & sector) != 0) {
         result = CACHE_HIT;
     }
@@ -550,11 +582,18 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
                           : ++s->hits[set];
     ways[way].sectors |= sector;
     slow_note_use(s, set, way);
-    return result;
+    return had == 0              ? result
+           : (had & sector) != 0 ? CACHE_HIT
+                                 : CACHE_SECTOR_MISS;
 }
 
 static void slow_drop(struct slow *s, uint64_t from, uint64_t bytes)
 {
+    for (unsigned i = 0; i < s->shape->spare; i++) {
+        const uint64_t first = s->spare[i].line * s->shape->line;
+        if (first < from + bytes && first + s->shape->line > from)
+            s->spare[i].since = 0;
+    }
     for (size_t set = 0; set < s->shape->sets; set++)
         for (uint32_t way = 0; way < s->shape->set_ways[set]; way++) {
             struct slow_way *const w = &s->ways[set][way];
@@ -592,6 +631,7 @@ static struct cache_shape random_shape(struct rng *r, uint32_t *ways,
     struct cache_shape shape = {.set_ways = ways};
     shape.policy = policies[rng_below(r, COUNT_OF(policies))];
     shape.behind = 1 + (unsigned)rng_below(r, 4);
+    shape.spare = (unsigned)rng_below(r, 1 + SLOW_SPARE);
     shape.rrip.most = 1 + (unsigned)rng_below(r, 7);
     shape.rrip.insert = (unsigned)rng_below(r, shape.rrip.most + 1);
     shape.rrip.hit = (unsigned)rng_below(r, shape.rrip.most + 1);
@@ -974,8 +1014,33 @@ START_TEST(among_equals_the_oldest_goes)
 }
 END_TEST
 
+/* What a set has lost last comes back from the victim buffer, and what it loses
+ * for it goes there; B is lost when C follows it. */
+START_TEST(what_was_lost_last_comes_back_from_the_victim_buffer)
+{
+    uint32_t ways = 2;
+    const struct cache_shape shape = {.line = 32,
+                                      .sector = 32,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = POLICY_LRU,
+                                      .spare = 1};
+    struct cache *const cache = cache_new(&shape, 1);
+    for (const char *c = "ABC"; *c != '\0'; c++)
+        ck_assert(use(cache, *c) == CACHE_MISS);
+    for (const char *c = "ABCAB"; *c != '\0'; c++)
+        ck_assert(use(cache, *c) == CACHE_HIT);
+    ck_assert(use(cache, 'D') == CACHE_MISS);
+    ck_assert(!has(cache, 'C') && has(cache, 'A') && has(cache, 'B'));
+    cache_clear(cache);
+    ck_assert(!has(cache, 'A') && !has(cache, 'B') && !has(cache, 'D'));
+    cache_free(cache);
+}
+END_TEST
+
 static void add_policy_tests(TCase *t)
 {
+    tcase_add_test(t, what_was_lost_last_comes_back_from_the_victim_buffer);
     tcase_add_test(t, lru_evicts_what_was_used_longest_ago);
     tcase_add_test(t, lru_in_a_large_set_does_the_same);
     tcase_add_test(t, fifo_evicts_what_came_first_even_if_used);

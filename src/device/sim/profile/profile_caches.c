@@ -587,6 +587,9 @@ static const struct schema_row tlb_rows[] = {
     {"entries", WHOLE(told, entries, 1, WAYS_MAX),
      .help = "instead of sets and ways: fully associative",
      .otherwise = "if not `sets`"},
+    {"spare", WHOLE(told, cache.shape.spare, 0, CACHE_SPARE_MOST),
+     .help = "a victim buffer of all sets: so many of what they lost last, "
+             "which are found there and go back into their set for another"},
     {.key = NULL,
      ALSO(sets_schema),
      .help = "as those of a cache; ways count entries, and the index is that "
