@@ -482,6 +482,35 @@ START_TEST(a_first_tlb_is_told_from_the_second)
 }
 END_TEST
 
+/* Places that should push translations out, or be new, share regions: a fifth
+ * pattern in between was none. */
+START_TEST(patterns_are_right_or_left_out)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 caches/l2={'sets': 256, 'ways': 21} "
+                 "tlbs/l1={'page': 1048576, 'sets': 2, 'ways': 7, "
+                 "         'policy': 'random'} "
+                 "tlbs/l2={'page': 16777216, 'region': 16777216, "
+                 "         'fill': 'region', 'sets': 2, 'ways': 13, "
+                 "         'set_bits': [[24, 25, 26, 27, 28, 29]]} "
+                 "paths/global={'l2': [194, 219, 445], "
+                 "              'memory': [638, 663, 889]} "
+                 "page_window={'bytes': 536870912, 'latency': 1217} "
+                 "noise={'jitter_cycles': 1.17, 'spike_rate': 0.002, "
+                 "       'spike_cycles': 177}"),
+        "patterns");
+    json_t *const truth =
+        json_pack("[fffffi]", 194.0, 219.0, 445.0, 638.0, 889.0, 1217);
+    const json_t *const found =
+        json_object_get(json_object_get(f, "memory.patterns_cg"), "value");
+    char *const row = json_dumps(found, JSON_ENCODE_ANY);
+    ck_assert_msg(alike(truth, found, 1), "%s", row);
+    free(row);
+    json_decref(truth);
+    json_decref(f);
+}
+END_TEST
+
 /* But how many levels there are: what a window holds is a bound. */
 START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 {
@@ -551,6 +580,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, sets_are_found_under_any_policy, 0,
                         COUNT_OF(any_policy));
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
+    tcase_add_test(t, patterns_are_right_or_left_out);
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);

@@ -56,10 +56,13 @@ struct patterns_question {
     const char *experiment; /* the last */
     uint64_t line;          /* within a unit: of all loads */
     uint64_t fresh;         /* units in the piece, used so far */
+    double new_lines;       /* cycles of the lower quarter of P4 */
     struct cost cycles[PATTERNS];
     const char *why[PATTERNS]; /* NULL: it has cycles */
     struct finding *finding;
 };
+
+static const double lower = 0.25;
 
 /* ---- places ----------------------------------------------------------- */
 
@@ -277,6 +280,33 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     return count;
 }
 
+/*
+ * What pushes out may not reach all entries, as of victims by chance or of
+ * entries that cover several places: then some loads find what they should
+ * miss, which adds no more than what the last TLB does to `found`, what loads
+ * cost whose translation is there.  Of misses the lower quarter, too, costs a
+ * quarter more of what a miss of it does: of places near to each other part of
+ * what is walked through is there (H200: 0.6 of what it costs elsewhere).  A
+ * quarter that hits moves the median of the others by less than half of how
+ * they vary.
+ */
+static bool are_pushed_out(const struct patterns_question *q, double found,
+                           const double *cycles, size_t count)
+{
+    const struct tlb_facts *const t = q->t->tlb;
+    const struct tlb_facts *const last = &t[q->t->levels - 1];
+    const double least = last->hit - t[0].hit + (last->miss - last->hit) / 4;
+    return stats_quantile(cycles, count, lower) - found >= least;
+}
+
+/* What is in L1 may need no translation: then it costs no more than a hit, and
+ * nothing tells. */
+static bool needs_translation(const struct patterns_question *q,
+                              const double *cycles, size_t count)
+{
+    return !q->cached || stats_median(cycles, count) >= least_of_miss(q);
+}
+
 /* Data that is there, after others have pushed its translation out.  It is
  * loaded more often each time, so that the caches' clock is met at other phases
  * (H200: 6 cycles, where a miss of the first TLB costs 10). */
@@ -302,6 +332,10 @@ static void ask_pushed_out(struct patterns_question *q, int pattern)
     }
     if (pattern == P2 && !q->cached)
         kept = drop_hits(q, all, kept);
+    if (pattern == P3 && kept > 0 && needs_translation(q, all, kept) &&
+        !are_pushed_out(q, q->cycles[P1].cycles + q->memory->overhead.cycles,
+                        all, kept))
+        q->why[P3] = why_pattern_unlike;
     set_pattern(q, pattern, all, kept);
 }
 
@@ -339,6 +373,8 @@ static void ask_new_lines(struct patterns_question *q)
                        place(q, own(q, 0) + line));
     }
     const struct column cycles = ask(q, &steps);
+    if (cycles.count > 0)
+        q->new_lines = stats_quantile(cycles.at, cycles.count, lower);
     set_pattern(q, P4, cycles.at, cycles.count);
 }
 
@@ -356,6 +392,8 @@ static void ask_new_pages(struct patterns_question *q)
         for (size_t j = 0; j < cycles.count && kept < NEW_LINES; j++)
             all[kept++] = cycles.at[j];
     }
+    if (kept > 0 && !are_pushed_out(q, q->new_lines, all, kept))
+        q->why[P5] = why_pattern_unlike;
     set_pattern(q, P5, all, kept);
 }
 
@@ -442,20 +480,6 @@ static void drop_unlike(struct patterns_question *q)
         q->why[P3] = why_pattern_unlike;
 }
 
-/* What is nowhere must cost more by what a translation that is nowhere does; it
- * may be more, where what is walked through is not there, either. */
-static void drop_unlike_new(struct patterns_question *q)
-{
-    const struct tlb_facts *const tlb = q->t->tlb;
-    if (q->t->levels == 0)
-        return;
-    const struct tlb_facts *const last = &tlb[q->t->levels - 1];
-    const double walk = last->miss - tlb[0].hit;
-    const double more = q->cycles[P5].cycles - q->cycles[P4].cycles;
-    if (q->why[P5] == NULL && q->why[P4] == NULL && more < walk / 2)
-        q->why[P5] = why_pattern_unlike;
-}
-
 static void conclude(struct patterns_question *q, const char *load)
 {
     drop_noisy(q);
@@ -490,7 +514,6 @@ static void patterns_ask(struct lab *lab, const char *attribute,
         /* In L1 nothing tells where translation was found. */
         if (!q.cached)
             drop_unlike(&q);
-        drop_unlike_new(&q);
         memcpy(unlike, q.why, sizeof q.why);
         conclude(&q, load);
     }
