@@ -75,7 +75,8 @@ START_TEST(no_study_asks_more_than_its_row)
 END_TEST
 
 /* Caches of which rings tell another line than they have: lines of a ring come
- * to their sets unevenly, or fill the cache by half at most. */
+ * to their sets unevenly, or fill the cache by half at most.  0: it is no
+ * number. */
 static const struct {
     const char *cache, *id;
     double line;
@@ -93,6 +94,11 @@ static const struct {
      "'bits': [[7, 9, 11, 12, 16, 17, 19], [7, 10, 18], "
      "[8, 11, 14, 16, 18]]}}",
      "l2.line", 128},
+    /* Rings end at less than half of the cache. */
+    {"caches/l1={'line': 128, 'sector': 64, 'sets': 4, 'ways': 19, "
+     "'policy': 'fifo', 'set_bits': [[13, 14], [10, 13]]} "
+     "paths/local={'l1': 95, 'l2': 408, 'memory': 526}",
+     "local.line", 0},
 };
 
 START_TEST(lines_are_found_whatever_the_index)
@@ -105,9 +111,9 @@ START_TEST(lines_are_found_whatever_the_index)
                  uneven[_i].cache),
         "line");
     double line = 0;
-    ck_assert_msg(truth_number(findings, uneven[_i].id, &line), "%s is %s",
-                  uneven[_i].id,
-                  truth_text(findings, uneven[_i].id, "because"));
+    const bool told = truth_number(findings, uneven[_i].id, &line);
+    ck_assert_msg(told == (uneven[_i].line > 0), "%s: %.0f, %s", uneven[_i].id,
+                  line, truth_text(findings, uneven[_i].id, "because"));
     ck_assert_double_eq(line, uneven[_i].line);
     json_decref(findings);
 }

@@ -292,6 +292,16 @@ static void report_at_least(const struct line_question *q, struct finding *f)
     finding_because(f, why_line_at_least, q->row->bound);
 }
 
+/* Longer candidates were none, and whether the sector is one is not proved. */
+static void report_unproved(const struct line_question *q, struct finding *f,
+                            const char *why)
+{
+    keep_sector(q);
+    finding_value(f, STATUS_AT_LEAST, value_number((double)q->sector->bytes));
+    f->has_interval = false;
+    finding_because(f, why);
+}
+
 /* Where there is room for few places, all may put both parts in the same sets;
  * then only what fits is sure.  The sector is no longer than the line. */
 static void report_doubt(const struct line_question *q, struct finding *f,
@@ -621,6 +631,23 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
     }
 }
 
+/*
+ * That nothing longer than the sector is overfull may be since the cache is
+ * larger than its rings told, by 1.7 and more: then as many sectors fit, too.
+ * Of unlike parts averages depend on how many loads are far.
+ */
+static void check_sector(const struct line_question *q, struct finding *f)
+{
+    bool surely;
+    if (q->line->paired || q->line->bound || q->sector->bound ||
+        q->line->bytes != q->sector->bytes)
+        return;
+    if (q->facts->near_fits > 0)
+        report_unproved(q, f, why_misses_alike);
+    else if (!is_overfull(q, q->sector->bytes, &surely) && lab_ok(q->lab))
+        report_unproved(q, f, why_line_unfilled);
+}
+
 /* What all SMs share may be hashed or sliced, and of unlike parts its loads
  * tell nothing. */
 static bool is_hashable(const struct line_question *q)
@@ -662,6 +689,8 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
      */
     if (is_hashable(&q) || !over || !surely)
         check_by_pairs(&q, f);
+    if (!over && lab_excuse(lab) == NULL && lab_ok(lab))
+        check_sector(&q, f);
     if (!concluded && q.line->bytes == 0)
         finding_none(f, why_line_absurd, line);
 }
