@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "finding/curve.h"
 
 static const char *const status_names[] = {
 #define X(id, name) name,
@@ -218,6 +219,7 @@ void results_free(struct results *results)
         free(results->findings[i]);
     }
     free(results->findings);
+    results_free_curves(results);
     free(results->version);
     free(results->commit);
     free(results->notice);

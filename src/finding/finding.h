@@ -89,6 +89,8 @@ struct finding {
     size_t evidence_count;
 };
 
+struct finding_curve;
+
 /* The findings of a run in the order in which they were made, with what a
  * report says of the run itself. */
 struct results {
@@ -105,6 +107,8 @@ struct results {
     char *notice; /* what a person reads last; NULL: nothing */
     struct finding **findings;
     size_t finding_count;
+    struct finding_curve **curves; /* what is behind findings (curve.h) */
+    size_t curve_count;
     char **dropped; /* ids of what there is nothing of: see results_drop */
     size_t dropped_count;
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "finding/curve.h"
 
 /* What is read, for the sentence of an error. */
 struct place {
@@ -404,12 +405,119 @@ static void modernize(struct results *r)
     r->device_count = kept;
 }
 
+/* ---- curves ------------------------------------------------------------- */
+
+struct axis_read {
+    char *name, *unit;
+    struct value values;
+};
+
+struct curve_read {
+    char *name, *evidence;
+    struct axis_read x, y;
+};
+
+static int take_points(const struct place *p, const json_t *json, void *into)
+{
+    struct axis_read *const axis = into;
+    if (!json_is_array(json) || read_value(p, json, &axis->values) != 0)
+        return refuse(p, "should be a list of numbers");
+    for (size_t i = 0; i < axis->values.count; i++)
+        if (axis->values.items[i].kind != VALUE_NUMBER)
+            return refuse(p, "should be a list of numbers");
+    return 0;
+}
+
+static const struct key axis_keys[] = {
+    {"name", false, take_text, offsetof(struct axis_read, name)},
+    {"unit", false, take_text, offsetof(struct axis_read, unit)},
+    {"values", true, take_points, 0},
+    {0},
+};
+
+static int take_axis(const struct place *p, const json_t *json, void *into)
+{
+    return read_object(p, json, axis_keys, into);
+}
+
+static const struct key curve_keys[] = {
+    {"name", true, take_text, offsetof(struct curve_read, name)},
+    {"x", true, take_axis, offsetof(struct curve_read, x)},
+    {"y", true, take_axis, offsetof(struct curve_read, y)},
+    {"evidence", false, take_text, offsetof(struct curve_read, evidence)},
+    {0},
+};
+
+static const char *or_none(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static int add_curve(const struct place *p, const struct curve_read *read,
+                     struct results *results)
+{
+    const struct curve_kind kind = {read->name, or_none(read->x.name),
+                                    or_none(read->x.unit),
+                                    or_none(read->y.unit)};
+    if (read->x.values.count != read->y.values.count)
+        return refuse(p, "has not as many values of x as of y");
+    struct finding_curve *const curve = results_curve(results, p->key, &kind);
+    for (size_t i = 0; i < read->x.values.count; i++)
+        curve_point(curve, read->x.values.items[i].number,
+                    read->y.values.items[i].number, or_none(read->evidence));
+    return 0;
+}
+
+static void free_axis(struct axis_read *axis)
+{
+    free(axis->name);
+    free(axis->unit);
+    value_free(&axis->values);
+}
+
+static int read_curve(const struct place *p, const json_t *json,
+                      struct results *results)
+{
+    struct curve_read read = {0};
+    int status = read_object(p, json, curve_keys, &read);
+    if (status == 0)
+        status = add_curve(p, &read, results);
+    free(read.name);
+    free(read.evidence);
+    free_axis(&read.x);
+    free_axis(&read.y);
+    return status;
+}
+
+static int take_curves(const struct place *place, const json_t *json,
+                       void *into)
+{
+    struct place p = *place;
+    if (!json_is_object(json))
+        return refuse(&p, "should be an object");
+    json_t *curves;
+    json_object_foreach((json_t *)json, p.key, curves)
+    {
+        if (!json_is_array(curves))
+            return refuse(&p, "should be a list of curves");
+        for (size_t i = 0; i < json_array_size(curves); i++) {
+            const int status = read_curve(&p, json_array_get(curves, i), into);
+            if (status != 0)
+                return status;
+        }
+    }
+    return 0;
+}
+
+/* ---- the report ---------------------------------------------------------- */
+
 static const struct key report_keys[] = {
     {"schema", true, take_schema, 0},
     {"sonde", false, take_sonde, 0},
     {"run", false, take_run, 0},
     {"device", true, take_device, 0},
     {"findings", true, take_findings, 0},
+    {"curves", false, take_curves, 0},
     {0},
 };
 

@@ -452,6 +452,15 @@ struct finding *lab_finding(struct lab *lab, const char *component,
     return f;
 }
 
+void lab_point(struct lab *lab, const char *component, const char *attribute,
+               const struct curve_kind *kind, double x, double y,
+               const char *experiment)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    curve_point(results_curve(lab->results, id, kind), x, y, experiment);
+}
+
 /* What the running study has found so far, or proposed. */
 static const struct finding *found_so_far(const struct lab *lab,
                                           const char *component,

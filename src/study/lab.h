@@ -26,6 +26,7 @@
 #include "analysis/statistics/undisturbed.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "finding/curve.h"
 #include "finding/doubt.h"
 #include "finding/finding.h"
 #include "probe/run.h"
@@ -229,6 +230,12 @@ void lab_settle(struct lab *lab);
  * mistake of the study and stops the program. */
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
+
+/* Adds a point to a curve behind a finding, of whichever study it is; after an
+ * error, when there is no experiment, to none. */
+void lab_point(struct lab *lab, const char *component, const char *attribute,
+               const struct curve_kind *kind, double x, double y,
+               const char *experiment);
 
 /* What the study estimated; NULL if it did not. */
 const struct finding *lab_proposal(const struct lab *lab, const char *study,

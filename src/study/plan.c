@@ -294,6 +294,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     tell_left_out(lab, &left_out);
     results_free(&lab->proposals);
     reference_report(lab);
+    results_settle_curves(lab->results);
     doubts_free(&lab->doubts);
     if (err->code == 0)
         *err = lab->lost;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "ptx/instruction.h"
+#include "finding/curve.h"
 #include "report/report.h"
 #include "testing.h"
 
@@ -369,6 +370,15 @@ static const struct {
     {ONE("{\"status\": \"measured\", \"value\": 1, "
          "\"protocol\": {\"load\": {}}}"),
      "key \"load\""                                                                                                },
+    {HEAD "\"findings\": {}, \"curves\": []}",                              "key \"curves\": should be an object"  },
+    {HEAD "\"findings\": {}, \"curves\": {\"l1.size\": 1}}",                "should be a list of curves"           },
+    {HEAD "\"findings\": {}, \"curves\": {\"l1.size\": [{\"x\": {}}]}}",    "key \"name\": is missing"             },
+    {HEAD "\"findings\": {}, \"curves\": {\"l1.size\": [{\"name\": \"a\", "
+          "\"x\": {\"values\": [1, null]}, \"y\": {\"values\": [1, 2]}}]}}",
+     "should be a list of numbers"                                                                                 },
+    {HEAD "\"findings\": {}, \"curves\": {\"l1.size\": [{\"name\": \"a\", "
+          "\"x\": {\"values\": [1]}, \"y\": {\"values\": [1, 2]}}]}}",
+     "not as many values of x as of y"                                                                             },
 };
 
 START_TEST(read_refuses_what_is_no_report)
@@ -878,6 +888,51 @@ START_TEST(text_has_one_unit_for_a_list_of_rates)
 }
 END_TEST
 
+static struct finding_curve *latency_curve(struct results *r)
+{
+    static const struct curve_kind latency = {"latency", "bytes", "B",
+                                              "cycles"};
+    return results_curve(r, "l1.size", &latency);
+}
+
+START_TEST(curves_are_in_order_and_thinned)
+{
+    struct results r = {0};
+    enum { MANY = 1000 };
+    for (int i = MANY; i > 0; i--)
+        curve_point(latency_curve(&r), i, 2 * i, "chase");
+    curve_point(latency_curve(&r), MANY, 7, "chase bytes=1000");
+    curve_point(latency_curve(&r), 0, 7, NULL);
+    results_settle_curves(&r);
+    const struct finding_curve *const c = r.curves[0];
+    ck_assert_uint_eq(r.curve_count, 1);
+    ck_assert_uint_eq(c->count, CURVE_POINTS);
+    ck_assert_double_eq(c->x[0], 1);
+    ck_assert_double_eq(c->x[CURVE_POINTS - 1], MANY);
+    ck_assert_double_eq(c->y[CURVE_POINTS - 1], 7);
+    for (size_t i = 1; i < c->count; i++)
+        ck_assert_double_lt(c->x[i - 1], c->x[i]);
+    ck_assert_str_eq(c->evidence, "chase bytes=1000");
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(curves_of_what_is_told_survive_reading)
+{
+    static const struct curve_kind untold = {"latency", "places", "", ""};
+    struct results r = example();
+    curve_point(latency_curve(&r), 1024, 32.5, "chase bytes=1024");
+    curve_point(latency_curve(&r), 2048, 33, "chase bytes=2048");
+    curve_point(results_curve(&r, "tlb.levels", &untold), 1, 2, "visit");
+    char *text, *const json = written_again(&r, &text);
+    assert_says(json, "\"curves\": {\n    \"l1.size\": [");
+    assert_says(json, "chase bytes=2048");
+    assert_is_silent(json, "tlb.levels");
+    free(json);
+    free(text);
+}
+END_TEST
+
 START_TEST(formats_are_found_by_name)
 {
     ck_assert_ptr_eq(report_format_find("text"), &report_text);
@@ -925,6 +980,8 @@ Suite *suite_report(void)
                         COUNT_OF(shown));
     tcase_add_test(tests, text_times_cycles_by_the_clock_that_was_measured);
     tcase_add_test(tests, text_shows_costs_by_degree_at_powers_of_two);
+    tcase_add_test(tests, curves_are_in_order_and_thinned);
+    tcase_add_test(tests, curves_of_what_is_told_survive_reading);
     tcase_add_test(tests, formats_are_found_by_name);
     return suite;
 }

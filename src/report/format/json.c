@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "finding/axis.h"
+#include "finding/curve.h"
 
 enum { DIGITS = 6 };
 
@@ -171,6 +172,46 @@ static json_t *findings_json(const struct results *results)
     return object;
 }
 
+/* One of a curve's axes; "" is no name. */
+static json_t *points_json(const char *name, const char *unit,
+                           const double *values, size_t count)
+{
+    json_t *const axis = json_object(), *const list = json_array();
+    set_text(axis, "name", name);
+    set_text(axis, "unit", unit);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, number_json(values[i]));
+    json_object_set_new(axis, "values", list);
+    return axis;
+}
+
+static json_t *curve_json(const struct finding_curve *c)
+{
+    json_t *const object = json_object();
+    set_text(object, "name", c->name);
+    json_object_set_new(object, "x",
+                        points_json(c->x_name, c->x_unit, c->x, c->count));
+    json_object_set_new(object, "y",
+                        points_json("", c->y_unit, c->y, c->count));
+    set_text(object, "evidence", c->evidence);
+    return object;
+}
+
+/* Of the findings that are told. */
+static json_t *curves_json(const struct results *results)
+{
+    json_t *const object = json_object();
+    for (size_t i = 0; i < results->curve_count; i++) {
+        const struct finding_curve *const c = results->curves[i];
+        if (c->count == 0 || results_find(results, c->id) == NULL)
+            continue;
+        if (json_object_get(object, c->id) == NULL)
+            json_object_set_new(object, c->id, json_array());
+        json_array_append_new(json_object_get(object, c->id), curve_json(c));
+    }
+    return object;
+}
+
 static json_t *report_object(const struct results *results)
 {
     json_t *const sonde = json_object();
@@ -186,6 +227,10 @@ static json_t *report_object(const struct results *results)
     json_object_set_new(report, "device",
                         entries_json(results->device, results->device_count));
     json_object_set_new(report, "findings", findings_json(results));
+    json_t *const curves = curves_json(results);
+    if (json_object_size(curves) > 0)
+        json_object_set(report, "curves", curves);
+    json_decref(curves);
     return report;
 }
 

@@ -200,11 +200,15 @@ looks_of(const struct flood *q, const struct dose *d, const struct samples *s)
 static struct occupancy count_lines(const struct flood *q, const struct dose *d,
                                     const struct samples *s)
 {
+    static const struct curve_kind by_members = {"lines left", "lines loaded",
+                                                 "", ""};
     struct occupancy o = {0};
     if (!lab_ok(q->lab))
         return o;
     const struct occupancy_looks l = looks_of(q, d, s);
     occupancy_of_looks(&l, &o);
+    lab_point(q->lab, q->row->component, q->side == WHOLE ? "size" : "near_size",
+              &by_members, (double)d->members, o.lines, s->experiment);
     return o;
 }
 

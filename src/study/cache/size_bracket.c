@@ -53,17 +53,22 @@ struct bracket_question {
     uint64_t overflows;    /* the smallest tried that settled, and misses */
 };
 
+static const struct curve_kind by_bytes = {"latency", "bytes", "B", "cycles"};
+
 /* What a load costs of a ring that is swept, or chased, `times` before. */
 static double ring_cost(struct bracket_question *q, uint64_t bytes,
                         unsigned stride, unsigned times)
 {
     char fill[LAB_FILL];
     lab_fill(q->row, times, fill);
-    return lab_average(q->lab,
-                       "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
-                       " %s visits=4096 repeats=1",
-                       level_ring(q->row), bytes, stride, q->shift, fill)
-        .cycles;
+    const struct cost c =
+        lab_average(q->lab,
+                    "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
+                    " %s visits=4096 repeats=1",
+                    level_ring(q->row), bytes, stride, q->shift, fill);
+    lab_point(q->lab, q->row->component, "size", &by_bytes, (double)bytes,
+              c.cycles, c.experiment);
+    return c.cycles;
 }
 
 /*

@@ -63,6 +63,9 @@ static struct sizes sizes_around(const struct lab *lab,
     return s;
 }
 
+static const struct curve_kind by_bytes = {"mean latency", "bytes", "B",
+                                           "cycles"};
+
 /* The latencies of one size's trace, as a row of the matrix, each that of so
  * many loads in turn; which part of them came from the level before.  Those cost
  * what a hit does, as all that this level is asked for. */
@@ -87,6 +90,8 @@ static double trace_size(struct lab *lab, const struct level_row *row,
         front += cycles < limit;
         latencies[i] = fmax(least, fmin(cycles, f->miss + timing));
     }
+    lab_point(lab, row->component, "size_by_change", &by_bytes, (double)bytes,
+              stats_mean(latencies, LOADS) - timing, c.experiment);
     return front / LOADS;
 }
 

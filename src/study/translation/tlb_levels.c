@@ -540,6 +540,23 @@ static void level_sweeps(struct sweeps *s)
     }
 }
 
+/* What the levels were told from, a curve a distance. */
+static void show(const struct tlb_question *q, const struct sweeps *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct sweep *const of = &s->at[i];
+        const struct curve_kind by_places = {
+            i == 0 ? "far apart"
+                   : lab_text(q->lab, "%" PRIu64 " B apart",
+                              of->in.unit),
+            "places", "", "cycles"};
+        for (size_t j = 0; j < of->count; j++)
+            lab_point(q->lab, "tlb", "levels", &by_places,
+                      (double)of->places[j], of->mean[j],
+                      of->cycles[j].experiment);
+    }
+}
+
 void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
@@ -551,6 +568,7 @@ void tlb_find_levels(struct tlb_question *q)
     if (!lab_ok(q->lab) || q->unclear)
         return;
     level_sweeps(s);
+    show(q, s);
     s->first = stats_min(s->at[0].mean, s->at[0].count);
     for (size_t i = 0; i < s->count; i++)
         find_flats(s, &s->at[i]);
