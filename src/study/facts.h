@@ -174,6 +174,7 @@ struct tlb_facts {
     bool one_set;           /* as many fit of any others */
     uint64_t page, region; /* 0: not known */
     uint64_t entries, sets, ways; /* 0: not known */
+    uint64_t spare;               /* entries of a victim buffer that show */
     uint64_t of_sets;             /* entries of sets that were counted one by one */
     bool chance; /* laps over hardly more than fit miss other places each time */
     struct tlb_numbers pushers; /* of the target, out of this level */

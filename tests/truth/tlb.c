@@ -547,6 +547,31 @@ START_TEST(findings_cite_the_experiments_that_show_them)
 }
 END_TEST
 
+/* Expected: LRU, and one entry beside its sets, as the third TLB of an H200.
+ * Buggy result: the policy was not known, and so entries and sets in doubt. */
+START_TEST(an_entry_beside_the_sets_is_found)
+{
+    static const char wishes[] =
+        "sms=2 caches/l2/sets=64 "
+        "tlbs/l1={'page': 2097152, 'entries': 8} "
+        "tlbs/l2={'page': 33554432, 'sets': 256, 'ways': 8, 'scope': 'gpu', "
+        "'spare': 1, 'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], "
+        "[29, 37], [30, 38], [31, 39], [32, 40]]} "
+        "paths/global={'l2': [216, 246, 500], 'memory': [500, 530, 800]}";
+    char *const json = gpu_made(wishes);
+    struct tlb_verdict v = judge(json, 1, "tlb");
+    free(json);
+    ck_assert_msg(v.wrong + v.missing == 0, "%s", buf_string(&v.rows));
+    buf_free(&v.rows);
+    json_t *const f = truth_findings_of(gpu_made(wishes), "tlb");
+    ck_assert_double_eq(
+        json_number_value(truth_protocol(f, "tlb_l2.policy", "spare")), 1);
+    ck_assert_double_eq(
+        json_number_value(truth_measured(f, "tlb_l2.sms_sharing")), 2);
+    json_decref(f);
+}
+END_TEST
+
 /* Another user of L2 makes one load in ten late, by more than the first TLB's
  * misses, and none of L1's, by which noise was known.  Expected: an SM has that
  * TLB alone.  Buggy result: three of 120 had it. */
@@ -584,6 +609,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
+    tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, late_loads_look_like_no_sharing);
     t = suite_slow(suite, 60);
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, slow_ones,

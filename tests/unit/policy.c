@@ -14,19 +14,11 @@ enum { LOADS = 1200 };
 
 /* Loads of random lines out of `lines` on one set of a model; one in `wrong`
  * is told the other way round, one in 100 not at all. */
-static struct policy_load *record(enum cache_policy policy, uint32_t ways,
-                                  uint32_t lines, double *weights,
-                                  uint64_t wrong, uint64_t seed)
+static struct policy_load *record_of(const struct cache_shape *shape,
+                                     uint32_t lines, uint64_t wrong,
+                                     uint64_t seed)
 {
-    const struct cache_shape shape = {.line = 1,
-                                      .sector = 1,
-                                      .sets = 1,
-                                      .set_ways = &ways,
-                                      .policy = policy,
-                                      .rrip = {3, 2, 0},
-                                      .behind = 2,
-                                      .weights = weights};
-    struct cache *const set = cache_new(&shape, seed);
+    struct cache *const set = cache_new(shape, seed);
     struct policy_load *const loads = xcalloc(LOADS, sizeof *loads);
     struct rng rng;
     rng_seed(&rng, seed);
@@ -42,6 +34,21 @@ static struct policy_load *record(enum cache_policy policy, uint32_t ways,
     }
     cache_free(set);
     return loads;
+}
+
+static struct policy_load *record(enum cache_policy policy, uint32_t ways,
+                                  uint32_t lines, double *weights,
+                                  uint64_t wrong, uint64_t seed)
+{
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = policy,
+                                      .rrip = {3, 2, 0},
+                                      .behind = 2,
+                                      .weights = weights};
+    return record_of(&shape, lines, wrong, seed);
 }
 
 static struct policy_verdict judge(enum cache_policy policy, uint32_t ways,
@@ -111,6 +118,42 @@ START_TEST(an_unknown_start_is_no_hindrance)
 }
 END_TEST
 
+/* Beside the set, of which no policy alone explains what hits. */
+START_TEST(entries_of_a_victim_buffer_are_counted)
+{
+    static const enum cache_policy policies[] = {POLICY_LRU, POLICY_FIFO};
+    uint32_t ways = 8;
+    for (size_t i = 0; i < COUNT_OF(policies); i++)
+        for (unsigned spare = 0; spare <= 2; spare++) {
+            const struct cache_shape shape = {.line = 1,
+                                              .sector = 1,
+                                              .sets = 1,
+                                              .set_ways = &ways,
+                                              .policy = policies[i],
+                                              .spare = spare};
+            struct policy_load *const loads = record_of(&shape, 12, 200, 3);
+            const struct policy_verdict v =
+                policy_find_spare(loads, LOADS, ways, 3);
+            free(loads);
+            ck_assert(v.known && !v.ambiguous);
+            ck_assert_int_eq(v.policy, policies[i]);
+            ck_assert_uint_eq(v.spare, spare);
+        }
+}
+END_TEST
+
+/* Where all lines find room, so they may in any. */
+START_TEST(a_victim_buffer_that_holds_the_rest_tells_no_policy)
+{
+    uint32_t ways = 8;
+    const struct cache_shape shape = {
+        .line = 1, .sector = 1, .sets = 1, .set_ways = &ways, .spare = 4};
+    struct policy_load *const loads = record_of(&shape, 12, 0, 3);
+    ck_assert(policy_find_spare(loads, LOADS, ways, 5).ambiguous);
+    free(loads);
+}
+END_TEST
+
 /* Each line once, then random ones, as policy_victims wants them. */
 static size_t count_victims(double *weights, uint32_t ways, size_t *victims)
 {
@@ -172,6 +215,8 @@ Suite *suite_policy(void)
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);
     tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
                         COUNT_OF(kinds));
+    tcase_add_test(t, entries_of_a_victim_buffer_are_counted);
+    tcase_add_test(t, a_victim_buffer_that_holds_the_rest_tells_no_policy);
     tcase_add_test(t, victims_show_the_weights);
     tcase_add_test(t, unevenness_tells_even_from_uneven);
     return suite;

@@ -51,15 +51,23 @@ static const struct {
     {.policy = POLICY_LRU_MIDPOINT, .behind = UINT16_MAX},
 };
 
-static struct cache *one_set(size_t which, uint32_t ways)
+/* A set's ways, and entries of a victim buffer. */
+struct room {
+    uint32_t ways;
+    unsigned spare;
+};
+
+static struct cache *one_set(size_t which, const struct room *room)
 {
+    uint32_t ways = room->ways;
     const struct cache_shape shape = {.line = 1,
                                       .sector = 1,
                                       .sets = 1,
                                       .set_ways = &ways,
                                       .policy = certain[which].policy,
                                       .rrip = certain[which].ages,
-                                      .behind = certain[which].behind};
+                                      .behind = certain[which].behind,
+                                      .spare = room->spare};
     return cache_new(&shape, 1);
 }
 
@@ -113,15 +121,16 @@ static size_t count_agreeing(const struct policy_load *loads, size_t count,
 
 static struct policy_score score_certain(const struct policy_load *loads,
                                          size_t count, size_t which,
-                                         uint32_t ways, bool fresh)
+                                         const struct room *room, bool fresh)
 {
+    const uint32_t ways = room->ways;
     const size_t phases = fresh ? 1 : phases_of(which, ways);
     size_t agree = 0, judged = 0;
     for (size_t from = 0; from < count;) {
         const size_t end = sequence_end(loads, count, from);
         size_t best = 0, n = 0;
         for (size_t phase = 0; phase < phases; phase++) {
-            struct cache *const cache = one_set(which, ways);
+            struct cache *const cache = one_set(which, room);
             if (!fresh)
                 push_out(cache, which, ways, phase);
             const size_t a =
@@ -306,10 +315,12 @@ static void choose(struct policy_verdict *v, bool random_explains, size_t count)
     v->ambiguous = v->known && v->lead < 10;
 }
 
-struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
-                                  uint32_t ways, bool fresh)
+static struct policy_verdict find_in(const struct policy_load *loads,
+                                     size_t count, const struct room *room,
+                                     bool fresh)
 {
-    struct policy_verdict v = {0};
+    const uint32_t ways = room->ways;
+    struct policy_verdict v = {.spare = room->spare};
     bool random_explains = false;
     for (size_t p = 0; p < POLICY_COUNT; p++)
         v.score[p].likelihood = -INFINITY;
@@ -323,7 +334,7 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
             ways > FEW_WAYS)
             continue;
         const struct policy_score score =
-            score_certain(loads, count, i, ways, fresh);
+            score_certain(loads, count, i, room, fresh);
         if (score.likelihood > v.score[policy].likelihood) {
             v.score[policy] = score;
             v.ages = policy == POLICY_RRIP ? certain[i].ages : v.ages;
@@ -335,6 +346,34 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
         score_random(loads, count, ways, fresh, &random_explains);
     choose(&v, random_explains, count);
     return v;
+}
+
+struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
+                                  uint32_t ways, bool fresh)
+{
+    const struct room room = {.ways = ways};
+    return find_in(loads, count, &room, fresh);
+}
+
+struct policy_verdict policy_find_spare(const struct policy_load *loads,
+                                        size_t count, uint32_t ways,
+                                        unsigned most)
+{
+    struct policy_verdict best = policy_find(loads, count, ways, false);
+    double next = -INFINITY;
+    for (unsigned spare = 1; spare <= most; spare++) {
+        const struct room room = {ways, spare};
+        const struct policy_verdict v = find_in(loads, count, &room, false);
+        const double had = best.score[best.policy].likelihood,
+                     has = v.score[v.policy].likelihood;
+        next = fmax(next, fmin(had, has));
+        if (has > had)
+            best = v;
+    }
+    /* As among policies, see choose. */
+    if ((best.score[best.policy].likelihood - next) * (double)count < 10)
+        best.ambiguous = best.known;
+    return best;
 }
 
 /* ---- weights ---------------------------------------------------------- */

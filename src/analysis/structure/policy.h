@@ -43,6 +43,7 @@ struct policy_verdict {
      */
     struct cache_rrip ages;
     unsigned behind;
+    unsigned spare; /* entries of a victim buffer */
 };
 
 /*
@@ -54,6 +55,13 @@ struct policy_verdict {
  */
 struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
                                   uint32_t ways, bool fresh);
+
+/* The same of a set that may have up to so many entries of a victim buffer
+ * (model/cache.h), which no other set uses meanwhile; more lines than both hold
+ * tell how many. */
+struct policy_verdict policy_find_spare(const struct policy_load *loads,
+                                        size_t count, uint32_t ways,
+                                        unsigned most);
 
 /* The same of random victims alone, with these weights, whose sum is 1: returns
  * how many deviations the likelihood is from its mean if they are true. */

@@ -223,6 +223,9 @@ uint64_t tlb_loads_of_member(const struct tlb_question *q,
 /* Finds the conflict of a target; false if no such set shows. */
 bool tlb_find_conflict(struct tlb_question *q, size_t level,
                        struct tlb_conflict *conflict);
+/* True if what one's set holds beyond its ways the other's holds, too. */
+bool tlb_share_room(struct tlb_question *q, size_t level,
+                    const struct tlb_conflict *a, const struct tlb_conflict *b);
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
                                            size_t level, size_t i);
 /* ---- answers ----------------------------------------------------------- */

@@ -171,6 +171,46 @@ const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
     return &q->conflict[level][i];
 }
 
+/* ---- sets that share room ---------------------------------------------- */
+
+/* As many of a's set and of b's as each holds alone, but so many of b's, while
+ * what pushes a's target out of nearer levels is loaded. */
+static bool fit_both(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *a, const struct tlb_conflict *b,
+                     bool of_b_alone)
+{
+    struct tlb_conflict both = *a;
+    struct tlb_numbers list = {0};
+    if (of_b_alone)
+        both.target = b->target;
+    for (size_t i = 0; !of_b_alone && i + 1 < a->set.count; i++)
+        tlb_add(&list, a->set.at[i]);
+    for (size_t i = 0; i + 1 < b->set.count; i++)
+        tlb_add(&list, b->set.at[i]);
+    if (!of_b_alone)
+        tlb_add(&list, b->target);
+    return tlb_fit(q, level, &both, &list, 0);
+}
+
+/* Two sets fit each alone, but not both: room that one has beyond its ways is
+ * that of the other, too, as in a victim buffer (H200: an entry beside the sets
+ * of the third TLB), so that conflicts tell the ways of none. */
+bool tlb_share_room(struct tlb_question *q, size_t level,
+                    const struct tlb_conflict *a, const struct tlb_conflict *b)
+{
+    bool same;
+    tlb_ask_members(q, level, a, &b->target, 1, &same);
+    const bool share = !same && fit_both(q, level, a, b, true) &&
+                       !fit_both(q, level, a, b, false) &&
+                       !fit_both(q, level, a, b, false) && lab_ok(q->lab);
+    /* Nor is a policy asked of what is no set. */
+    if (share) {
+        tlb_none(q, level, TLB_SETS, TLB_POLICY, why_tlb_shared_room);
+        q->conflict[level][0].set.count = 0;
+    }
+    return share;
+}
+
 /* ---- ways ------------------------------------------------------------- */
 
 /* How many fit, whichever they are; 0 if it depends: of two sets as many do by
@@ -197,6 +237,16 @@ static uint64_t any_places(struct tlb_question *q, size_t level)
     return low;
 }
 
+static bool any_share_room(struct tlb_question *q, size_t level)
+{
+    for (size_t i = 0; i < TLB_TARGETS; i++)
+        for (size_t j = 0; j < i; j++)
+            if (tlb_share_room(q, level, tlb_conflict_of(q, level, j),
+                               tlb_conflict_of(q, level, i)))
+                return true;
+    return false;
+}
+
 /* The same of several targets, of those that the pool is large enough for; 0 if
  * they differ, or show for too few. */
 static uint64_t ways_of_targets(struct tlb_question *q, size_t level)
@@ -215,7 +265,7 @@ static uint64_t ways_of_targets(struct tlb_question *q, size_t level)
         ways = c->set.count;
         found++;
     }
-    return same && found == TLB_TARGETS ? ways : 0;
+    return same && found == TLB_TARGETS && !any_share_room(q, level) ? ways : 0;
 }
 
 void tlb_find_ways(struct tlb_question *q, size_t level)

@@ -53,16 +53,16 @@ static void take_conflict(const struct tlb_question *q, size_t level,
     s->row = u64_min(tlb_places_free(q) - s->first, 3 * tlb->about + 64);
 }
 
-/* One more of the place's set than it has ways, and up to three times as many
- * others, as the index foretells. */
+/* So many more of the place's set than it has ways, and up to three times as
+ * many others, as the index foretells. */
 static void take_members(const struct tlb_question *q, size_t level,
-                         uint32_t place, struct subject *s)
+                         uint32_t place, uint64_t more, struct subject *s)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     s->lines = s->others.count = 0;
     for (uint32_t i = 0; i < tlb_target(q, TLB_TARGETS_MOST); i++)
         if (tlb_same_set(q, level, q->index[level], place, i) == 1) {
-            if (s->lines <= tlb->ways)
+            if (s->lines < tlb->ways + more)
                 s->line[s->lines++] = i;
             else if (s->others.count < 3 * tlb->ways)
                 tlb_add(&s->others, i);
@@ -86,12 +86,12 @@ static void set_near(const struct tlb_question *q, size_t level, uint32_t place,
 /* Of a large TLB whose index is known: of some places the first of whose set
  * there are enough. */
 static void take_foretold(const struct tlb_question *q, size_t level,
-                          struct subject *s)
+                          uint64_t more, struct subject *s)
 {
     enum { PLACES = 64 };
     const uint64_t ways = q->t->tlb[level].ways;
     for (uint32_t i = 0; i < PLACES && 2 * s->others.count < 3 * ways; i++)
-        take_members(q, level, i, s);
+        take_members(q, level, i, more, s);
     s->near = lab_alloc(q->lab, s->lines, sizeof *s->near);
     for (size_t i = 0; i < s->lines; i++)
         set_near(q, level, s->line[i], &s->near[i]);
@@ -237,24 +237,36 @@ static size_t ask_all(struct tlb_question *q, size_t level,
     return lab_ok(q->lab) ? count : 0;
 }
 
+/* No policy explains them.  As many as it has ways pushed each place out that
+ * the index foretold; or what is late by chance looks like victims of chance.
+ */
+static bool is_unlike(const struct tlb_question *q, size_t level,
+                      const struct policy_verdict *v)
+{
+    const bool foretold = q->index[level] != NULL && tlb_is_large(q, level);
+    return !v->known ||
+           (v->policy == POLICY_RANDOM && (foretold || is_noisy(q)));
+}
+
 static void report(struct tlb_question *q, size_t level,
                    const struct policy_verdict *v)
 {
     /* Then as many others as it has ways may leave a place in it. */
     q->t->tlb[level].chance |=
         v->policy != POLICY_LRU && v->policy != POLICY_FIFO;
-    /* As many as it has ways pushed each place out that the index foretold; or
-     * what is late by chance looks like victims of chance. */
-    const bool foretold = q->index[level] != NULL && tlb_is_large(q, level);
-    const bool unlike = v->policy == POLICY_RANDOM && (foretold || is_noisy(q));
-    q->odd[level] = foretold && (!v->known || unlike) && !is_noisy(q);
-    if (!v->known || unlike)
+    const bool unlike = is_unlike(q, level, v);
+    q->odd[level] &= unlike;
+    q->t->tlb[level].spare = v->spare;
+    if (unlike)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v->ambiguous)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policies_alike);
     else
         tlb_found_value(q, level, TLB_POLICY,
                         value_text(cache_policy_name(v->policy)));
+    if (v->spare > 0 && tlb_is_found(q, level, TLB_POLICY))
+        finding_protocol(q->finding[level][TLB_POLICY], "spare",
+                         value_number(v->spare));
     finding_cite(q->finding[level][TLB_POLICY], q->experiment);
 }
 
@@ -272,31 +284,72 @@ static const char *why_not(const struct tlb_question *q, size_t level,
                : NULL;
 }
 
-void tlb_find_policy(struct tlb_question *q, size_t level)
+/* What explains random loads of the set, beside which up to so many entries of
+ * a victim buffer may be; or why that is not asked. */
+static const char *explain(struct tlb_question *q, size_t level,
+                           const struct subject *of, unsigned spare,
+                           struct policy_verdict *v)
 {
-    struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
-    const bool large = tlb_is_large(q, level) && q->t->tlb[level].sets != 1;
-    if (large && q->index[level] == NULL)
-        return;
-    (large ? take_foretold : take_conflict)(q, level, of);
-    if (of->lines < 2)
-        return;
+    const uint32_t ways = (uint32_t)ways_of(q, level);
     const char *why = why_not(q, level, of);
-    if (why != NULL) {
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
-        return;
-    }
+    if (why != NULL)
+        return why;
     struct policy_load *const all = lab_alloc(
         q->lab, SEQUENCES * loads_of(q, level, of) * loads_each(q, level),
         sizeof *all);
     lab_spare(q->lab, true);
     const size_t count = ask_all(q, level, of, all);
     why = lab_spared(q->lab);
+    if (why == NULL && count > 0)
+        *v = spare > 0 ? policy_find_spare(all, count, ways, spare)
+                       : policy_find(all, count, ways, false);
+    return why;
+}
+
+/* One place more than there are ways may stay, which no policy of theirs
+ * explains: in a victim buffer, which all sets have together, while none of the
+ * others loses any (H200: one entry of the third TLB).  More places than both
+ * hold tell. */
+static void find_spare(struct tlb_question *q, size_t level,
+                       struct policy_verdict *v)
+{
+    enum { FEW = 4 };
+    const uint64_t ways = q->t->tlb[level].ways;
+    for (uint64_t more = FEW; lab_ok(q->lab) && is_unlike(q, level, v);
+         more = 2 * u64_max(ways, FEW)) {
+        struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
+        struct policy_verdict with = {0};
+        take_foretold(q, level, more, of);
+        if (explain(q, level, of, (unsigned)more - 1, &with) != NULL)
+            return;
+        if (!with.ambiguous && !is_unlike(q, level, &with))
+            *v = with;
+        if (more > FEW)
+            return;
+    }
+}
+
+void tlb_find_policy(struct tlb_question *q, size_t level)
+{
+    struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
+    const bool large = tlb_is_large(q, level) && q->t->tlb[level].sets != 1;
+    struct policy_verdict v = {.policy = POLICY_COUNT};
+    if (large && q->index[level] == NULL)
+        return;
+    if (large)
+        take_foretold(q, level, 1, of);
+    else
+        take_conflict(q, level, of);
+    if (of->lines < 2)
+        return;
+    const char *const why = explain(q, level, of, 0, &v);
     if (lab_ok(q->lab) && why != NULL)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
-    if (count == 0 || why != NULL)
+    if (why != NULL || v.policy == POLICY_COUNT)
         return;
-    const struct policy_verdict v =
-        policy_find(all, count, (uint32_t)ways_of(q, level), false);
-    report(q, level, &v);
+    q->odd[level] = large && !is_noisy(q) && is_unlike(q, level, &v);
+    if (q->odd[level])
+        find_spare(q, level, &v);
+    if (lab_ok(q->lab))
+        report(q, level, &v);
 }

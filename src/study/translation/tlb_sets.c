@@ -127,14 +127,18 @@ static size_t label(struct tlb_question *q, size_t level, uint64_t pool,
                     double *ways)
 {
     bool *const labelled = lab_alloc(q->lab, pool, sizeof *labelled);
+    struct tlb_conflict first;
     size_t sets = 0;
     for (uint64_t i = 0; i < pool; i++) {
         struct tlb_conflict c = {.target = (uint32_t)i};
         if (labelled[i])
             continue;
         if (sets == SETS_MOST || !tlb_find_conflict(q, level, &c) ||
-            !label_set(q, level, &c, pool, labelled))
+            !label_set(q, level, &c, pool, labelled) ||
+            (sets > 0 && tlb_share_room(q, level, &first, &c)))
             return 0;
+        if (sets == 0)
+            first = c;
         ways[sets++] = (double)c.set.count;
     }
     return sets;
@@ -181,6 +185,18 @@ static bool are_all_members(const struct tlb_members *m)
     return i >= TLB_AT_ONCE && i == m->asked;
 }
 
+/* As many as fit with the target do wherever they lie: else it is several sets
+ * that share some room. */
+static bool are_of_one_set(struct tlb_question *q, size_t level)
+{
+    enum { OTHERS = 4 };
+    const uint64_t ways = q->t->tlb[level].ways, all = tlb_places_free(q);
+    for (uint64_t i = 0; i < OTHERS; i++)
+        if (!tlb_ring_fits(q, level, i * (all - ways) / OTHERS, ways))
+            return false;
+    return lab_ok(q->lab);
+}
+
 /* By regions, where they are known. */
 static void conclude(struct tlb_question *q, size_t level)
 {
@@ -188,7 +204,7 @@ static void conclude(struct tlb_question *q, size_t level)
     struct tlb_members *const m = q->members[level];
     struct index_function f;
     if (m != NULL && are_all_members(m)) {
-        tlb->sets = 1;
+        tlb->sets = are_of_one_set(q, level) ? 1 : 0;
         m->holds = true;
         return;
     }

@@ -15,10 +15,11 @@
 enum { AT_ONCE = 8, LOADS_MOST = 1 << 20, SOME = 12 };
 
 /* Of a large second TLB the set is enough, which comes past the first one each
- * time. */
+ * time; unless a victim buffer then has the target, until other sets lose some.
+ */
 static bool by_set(const struct tlb_question *q, size_t level)
 {
-    return level == 1 && tlb_is_large(q, level) &&
+    return level == 1 && q->t->tlb[level].spare == 0 && tlb_is_large(q, level) &&
            tlb_conflict_of(q, level, 0)->set.count > 0;
 }
 
