@@ -9,7 +9,9 @@ endif
 B        ?= build
 CC       ?= cc
 PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
 VERSION  := 0.1.0
+PKG_CONFIG ?= pkg-config
 # Of the shared library, in which only what sonde.h declares is visible: another
 # number where programs must be built anew.
 SO       := 0
@@ -26,9 +28,18 @@ CFLAGS   += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SAN)
 endif
 
-# Static where the archive is there, so that one binary can be carried.
-static    = $(if $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,-l$(1))
-LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
+# Where the libraries are is what pkg-config says, asked once, when they are
+# there.  Static where the archive is there, so that one binary can be carried,
+# unless a distribution wants none of it (ARCHIVES=).
+LIBRARIES := jansson libzstd
+ARCHIVES ?= yes
+asked     = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) $(LIBRARIES)))$($(1))
+DEP_CPP   = $(call asked,DEP_CPP,--cflags)
+DEP_DIRS  = $(call asked,DEP_DIRS,--libs-only-L)
+archive   = $(wildcard $(patsubst -L%,%/lib$(1).a,$(DEP_DIRS)) $(shell $(CC) -print-file-name=lib$(1).a))
+static    = $(if $(and $(ARCHIVES),$(call archive,$(1))),-l:lib$(1).a,-l$(1))
+CPPFLAGS += $(DEP_CPP)
+LDLIBS   += $(DEP_DIRS) $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
 
 LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
@@ -41,14 +52,18 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same disturb calibrate truth figures
+.PHONY: all run check check-quick check-all check-gpu bench install uninstall clean help deps goldens same disturb calibrate truth figures
 all: $(B)/sonde $(B)/libsonde.a $(B)/libsonde.so
 
-# The Debian packages that the build needs; installed once, if they are missing.
+# The libraries that the build needs, and those of the tests; installed once, if
+# they are missing, where that can be done (tools/deps.sh).
 $(B)/.deps: tools/deps.sh
-	@sh tools/deps.sh
+	@PKG_CONFIG=$(PKG_CONFIG) sh tools/deps.sh $(LIBRARIES) $(if $(filter check%,$(MAKECMDGOALS)),check)
 	@mkdir -p $(B) && touch $@
-deps: $(B)/.deps
+$(B)/.deps-check: tools/deps.sh | $(B)/.deps
+	@PKG_CONFIG=$(PKG_CONFIG) sh tools/deps.sh check
+	@touch $@
+deps: $(B)/.deps-check
 
 $(B)/%.o: %.c | $(B)/.deps
 	@mkdir -p $(@D)
@@ -61,8 +76,10 @@ $(B)/.shared: FORCE
 $(LIB_OBJ): private CFLAGS += $(SHARED)
 $(LIB_OBJ): $(B)/.shared
 
-# Which commit reports say they come from: what git tells, if it does.
-COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+# Which commit reports say they come from: what git tells, or in an archive of
+# make dist the file COMMIT.
+COMMIT := $(if $(wildcard .git),$(shell git rev-parse --short=12 HEAD 2>/dev/null),$(shell \
+            sed -n 's/^\([0-9a-f]\{12\}\).*/\1/p' COMMIT 2>/dev/null))
 $(B)/.commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
@@ -86,7 +103,7 @@ $(B)/libsonde.a: $(LIB_OBJ)
 # links statically, of one object in which nothing else is visible either.
 $(B)/libsonde.so: $(LIB_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.$(SO) -o $@ $^ \
-	    -ljansson -lzstd -lm -ldl -pthread
+	    $(DEP_DIRS) -ljansson -lzstd -lm -ldl -pthread
 $(B)/installed/libsonde.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(LD) -r -o $(@D)/libsonde.o $^
@@ -96,7 +113,7 @@ $(B)/installed/libsonde.a: $(LIB_OBJ)
 # Of the folder where it is going to be; written anew for each.
 $(B)/installed/sonde.pc: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' \
 	    'includedir=$${prefix}/include' '' 'Name: sonde' \
 	    'Description: what is inside an NVIDIA GPU, measured' \
 	    'Version: $(VERSION)' 'Requires.private: jansson libzstd' \
@@ -108,18 +125,29 @@ $(B)/sonde: $(CLI_OBJ) $(B)/libsonde.a
 
 INSTALLED := $(B)/sonde $(B)/libsonde.so $(B)/installed/libsonde.a \
              $(B)/installed/sonde.pc
+bin   := $(DESTDIR)$(PREFIX)/bin
+lib   := $(DESTDIR)$(LIBDIR)
+share := $(DESTDIR)$(PREFIX)/share
 install: $(INSTALLED)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
-	    $(DESTDIR)$(PREFIX)/share/sonde
-	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/sonde
-	install $(B)/sonde $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(B)/installed/libsonde.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(B)/libsonde.so $(DESTDIR)$(PREFIX)/lib/libsonde.so.$(SO)
-	ln -sf libsonde.so.$(SO) $(DESTDIR)$(PREFIX)/lib/libsonde.so
-	install -m 644 $(B)/installed/sonde.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 644 include/sonde.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 docs/sonde.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -D $(B)/sonde $(bin)/sonde
+	install -D -m 644 $(B)/libsonde.so $(lib)/libsonde.so.$(SO)
+	ln -sf libsonde.so.$(SO) $(lib)/libsonde.so
+	install -D -m 644 $(B)/installed/libsonde.a $(lib)/libsonde.a
+	install -D -m 644 $(B)/installed/sonde.pc $(lib)/pkgconfig/sonde.pc
+	install -D -m 644 include/sonde.h $(DESTDIR)$(PREFIX)/include/sonde.h
+	install -D -m 644 docs/report.schema.json $(share)/sonde/report.schema.json
+	install -D -m 644 docs/sonde.1 $(share)/man/man1/sonde.1
+	install -d $(share)/doc/sonde/examples $(share)/bash-completion/completions \
+	    $(share)/fish/vendor_completions.d
+	install -m 644 examples/* $(share)/doc/sonde/examples
+	$(B)/sonde --completion bash > $(share)/bash-completion/completions/sonde
+	$(B)/sonde --completion fish > $(share)/fish/vendor_completions.d/sonde.fish
+uninstall:
+	rm -f $(bin)/sonde $(lib)/libsonde.so $(lib)/libsonde.so.$(SO) $(lib)/libsonde.a \
+	    $(lib)/pkgconfig/sonde.pc $(DESTDIR)$(PREFIX)/include/sonde.h \
+	    $(share)/man/man1/sonde.1 $(share)/bash-completion/completions/sonde \
+	    $(share)/fish/vendor_completions.d/sonde.fish
+	rm -rf $(share)/sonde $(share)/doc/sonde
 
 run: $(B)/sonde
 	$(B)/sonde
@@ -141,8 +169,13 @@ help:
 	@echo 'make truth      what is found on random GPUs is right (N=20 SEED=7000)'
 	@echo 'make calibrate  how often intervals hold the truth'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
-	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
+	@echo 'make install    to PREFIX=$(PREFIX); make uninstall takes it away'
+	@echo 'make dist       the source as build/sonde-$(VERSION).tar.gz'
+	@echo 'make deb        packages for Debian, below build/deb'
+	@echo 'make static     build/static/sonde, which needs no library'
+	@echo 'make check-packages  these are made, installed, tried and removed'
 	@echo 'SAN=address,undefined with any of these: under the sanitizers'
 
 include tests/tests.mk
+include packaging/packaging.mk
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_OBJ:.o=.d)

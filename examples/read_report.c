@@ -9,7 +9,8 @@ static int show(void *context, const struct sonde_finding *f)
     size_t *const open = context;
     if (f->because == NULL)
         return 0;
-    printf("%s %s %s: %s\n", f->id, f->status, f->text, f->because);
+    printf("%s %s%s%s: %s\n", f->id, f->status, f->text[0] != '\0' ? " " : "",
+           f->text, f->because);
     ++*open;
     return 0;
 }

@@ -17,6 +17,7 @@ FAKE_NVML  := $(sort $(wildcard tests/driver/fake/nvml*.c))
 FAKE       := $(if $(FAKE_CUDA),$(B)/tests/fake/libcuda.so.1) \
               $(if $(FAKE_NVML),$(B)/tests/fake/libnvidia-ml.so.1)
 
+$(TEST_OBJ) $(TEST_BASE) $(B)/tests/main.o $(GPU_OBJ): | $(B)/.deps-check
 $(B)/tests/%.o: CPPFLAGS += $(TEST_CPP)
 # What tests do themselves is short: they compile in half the time so.
 $(B)/tests/%.o: OPT := -O0 -g
@@ -26,7 +27,7 @@ $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 
 # The commands of the tool that check-quick tries; each takes a second at most.
-QUICK_CASES = commands completion explain help json list man names-in-docs options probe report usage
+QUICK_CASES = commands completion deps explain help json list man names-in-docs options probe report usage
 
 TESTED := $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE)
 check: $(TESTED)
@@ -67,7 +68,7 @@ goldens: $(B)/check $(B)/sonde
 check-gpu: $(B)/check-gpu
 	@$(TEST_ENV) $(B)/check-gpu -j 1
 
-$(B)/tests/gpu/main.o: tests/main.c | $(B)/.deps
+$(B)/tests/gpu/main.o: tests/main.c | $(B)/.deps-check
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/check-gpu: $(B)/tests/gpu/main.o $(TEST_BASE) $(GPU_OBJ) $(B)/libsonde.a

@@ -17,13 +17,15 @@ CC=${CC:-cc}
 warnings='-std=c11 -Wall -Wextra -Wpedantic -Werror'
 for example in "$TOP"/examples/*.c; do
     name=$(basename "$example" .c)
-    $CC $warnings "$example" -o "$name" $(pkg-config --cflags --libs sonde) -lm
+    $CC $warnings "$example" -o "$name" $(pkg-config --cflags --libs sonde) -lm -pthread
 done
 ./list_devices | grep k20c
 gpu=sim:quick
 numbers() { sed 's/[0-9][0-9.]*/N/g'; }
 ./three_findings "$gpu" | numbers
 ./tile_size "$gpu" | numbers
+# Two sessions at once, of which one is stopped, and a third.
+./sessions "$gpu" | sort
 ./read_report "$CLI/cases/example.json"
 ./read_report none.json 2>&1
 echo "[$?]"
@@ -31,9 +33,8 @@ $CC "$TOP/examples/read_report.c" -o static usr/lib/libsonde.a \
     $(pkg-config --cflags --libs --static sonde | sed 's/-lsonde//') -lm
 LD_LIBRARY_PATH= ./static "$CLI/cases/example.json" | tail -1
 if command -v c++ >/dev/null; then
-    echo '#include <sonde.h>
-    int main() { return sonde_find(nullptr, "l1.size", nullptr); }' >plus.cc
-    c++ -Wall -Wextra -Werror plus.cc -o plus $(pkg-config --cflags --libs sonde) && ./plus
+    c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror "$TOP/examples/latencies.cc" \
+        -o latencies $(pkg-config --cflags --libs sonde) && ./latencies "$gpu" | numbers
 fi
 if command -v python3 >/dev/null; then
     python3 "$TOP/examples/sonde.py" "$gpu" | grep '^l1.latency' | numbers
@@ -41,3 +42,5 @@ fi
 # sonde.h asks no more of a compiler than C99.
 echo '#include <sonde.h>' >c99.c
 $CC -std=c99 -Wall -Wextra -Wpedantic -Werror -c c99.c $(pkg-config --cflags sonde)
+# Nothing is left behind.
+make -s -C "$TOP" B="$build" PREFIX="$PWD/usr" uninstall && find usr -type f -o -type l

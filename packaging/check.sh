@@ -1,0 +1,83 @@
+#!/bin/sh
+# Tries what packaging makes: check.sh SONDE-VERSION.tar.gz FOLDER.  Each part
+# says "ok", what is wrong, or that a tool for it is not there; the status is 1
+# if anything is wrong.
+#
+#   archive     builds with no git, knows its commit, is installed, and taken
+#               away again without a rest
+#   clients     programs in C, C++ and Python, built of what was installed in a
+#               clean root, and the library under the sanitizers
+#   deb         packages are built, lintian is quiet; installed in a clean root
+#               they run, programs are built, and they are removed
+#   static      a program that needs no library
+#   musl        one for a libc that is not GNU's, with libraries built for it
+#               (MUSL=PREFIX says where these are)
+set -eu
+archive=$(realpath "$1")
+here=$(dirname "$(realpath "$0")")
+rm -rf "$2"
+mkdir -p "$2"
+work=$(realpath "$2")
+name=$(basename "$archive" .tar.gz)
+unset MAKEFLAGS MFLAGS MAKELEVEL
+jobs=-j$(nproc)
+wrong=0
+
+part() { # name; a script of that name in a shell of its own
+    if (set -eu; cd "$work"; "$1") >"$work/$1.log" 2>&1; then
+        echo "$1: ok"
+    elif [ $? = 77 ]; then
+        echo "$1: $(tail -1 "$work/$1.log")"
+    else
+        wrong=1
+        echo "$1: WRONG"
+        tail -15 "$work/$1.log"
+    fi
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+archive() {
+    tar xzf "$archive"
+    make -C "$name" $jobs PREFIX=/usr DESTDIR="$work/root" install
+    "$name/build/sonde" --version | grep -q " ($(
+        gzip -dc "$archive" | git get-tar-commit-id | cut -c 1-12))$"
+    "$work/root/usr/bin/sonde" -q topology -d sim:quick >answer
+    [ "$(wc -l <answer)" -le 24 ]
+    cp -R root installed
+    make -C "$name" PREFIX=/usr DESTDIR="$work/root" uninstall
+    [ -z "$(find root -type f -o -type l)" ]
+}
+
+clients() {
+    nm -D --defined-only installed/usr/lib/libsonde.so.0 >visible
+    ! grep -v ' T sonde_[a-z_]*$' visible
+    sh "$here/clients.sh" "$work/installed" /usr "$work/clients" "$work/installed/usr/share/doc/sonde/examples"
+}
+
+deb() {
+    command -v dpkg-buildpackage >/dev/null || skip "dpkg-buildpackage is not there"
+    sh "$here/deb.sh" "$archive" debs
+    cat debs/build.log | grep -q '^[0-9]* passed, 0 failed'
+    command -v mmdebstrap >/dev/null || skip "built; mmdebstrap, for a clean root, is not there"
+    sh "$here/deb-root.sh" debs
+}
+
+static() {
+    make -C "$name" $jobs static
+    ! ldd "$name/build/static/sonde"
+    "$name/build/static/sonde" -q run clock -d sim:quick
+}
+
+musl() {
+    command -v musl-gcc >/dev/null || skip "musl-gcc is not there"
+    sh "$here/musl.sh" "$work/$name" "$work/musl"
+}
+
+for each in archive clients deb static musl; do
+    part $each
+done
+exit $wrong
