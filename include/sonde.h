@@ -71,6 +71,8 @@ struct sonde_progress {
     const char *experiment; /* its latest, NULL before the first */
     size_t experiments;     /* so far, in the whole run */
     double seconds;         /* since the run began */
+    double part, left;      /* how much is over, 0 to 1, and how many seconds
+                               are left, as far as can be guessed; else NAN */
 };
 
 enum sonde_log_level { SONDE_WARN, SONDE_INFO, SONDE_DEBUG };
@@ -146,7 +148,8 @@ int sonde_isa(struct sonde *session, const struct sonde_isa *wish,
               struct sonde_error *err);
 
 struct sonde_bench {
-    const char *snippet;    /* PTX; registers are declared from their names */
+    const char *snippet;    /* PTX; registers are declared from their names, or
+                               with .reg, in braces, as compilers print it */
     const char *setup;      /* instructions that run before; NULL: none */
     const char *values;     /* "r0=7 f1=0.5": what registers begin with */
     unsigned levels;        /* 0: -O0 and -O3 */
@@ -241,7 +244,8 @@ int sonde_report_file(const char *path, const char *format,
                       struct sonde_error *err);
 
 /* One experiment: "chase", {"space=global", "bytes=4096"}.  Its samples as a
- * table, tab-separated under a heading line; the caller frees. */
+ * table, tab-separated under a heading line, and at the end a line that begins
+ * with #: their median, and how it is made of the columns.  The caller frees. */
 int sonde_probe(struct sonde *session, const char *name,
                 const char *const *parameters, size_t count, char **table,
                 struct sonde_error *err);
@@ -254,6 +258,9 @@ int sonde_ptx(struct sonde *session, const char *name,
 struct sonde_entry {
     const char *name; /* cuda:0; k20c; cache_size; chase */
     const char *text; /* one line */
+    const char *note; /* of a study when it runs and how long that takes, as
+                         "when named; loads the GPU; 1.1 s on an H200"; "" of
+                         all else */
 };
 
 enum sonde_list {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/ptx_block.h"
 #include "api/session.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -48,10 +49,34 @@ static int form_of(const char *name, enum instruction_form *form,
                      "copies can be guard, swap or plain, not '%s'", name);
 }
 
+/* Runs the wish with its snippet and its setup, which were given in any form.
+ */
+static int bench_read(struct sonde *s, struct bench_wish *bench,
+                      struct sonde_error *err)
+{
+    static const char *const studies[] = {"bench"};
+    struct error why = {0};
+    char *snippet = NULL, *setup = NULL;
+    int code = ptx_block_read(bench->snippet, &snippet, &why);
+    if (code == 0 && (code = ptx_block_read(bench->setup, &setup, &why)) != 0)
+        error_prefix(&why, "setup");
+    if (code != 0) {
+        session_hand_out(code, &why, err);
+    } else {
+        bench->snippet = snippet;
+        bench->setup = setup;
+        s->lab.bench = bench;
+        code = session_run(s, studies, COUNT_OF(studies), err);
+        s->lab.bench = NULL;
+    }
+    free(snippet);
+    free(setup);
+    return code;
+}
+
 int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
                 struct sonde_error *err)
 {
-    static const char *const studies[] = {"bench"};
     struct error why = {0};
     if (wish == NULL || wish->snippet == NULL)
         return session_lacks(__func__, "the snippet", err);
@@ -68,10 +93,7 @@ int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
     };
     if (form_of(wish->form, &bench.form, &why) != 0)
         return session_hand_out(why.code, &why, err);
-    s->lab.bench = &bench;
-    const int code = session_run(s, studies, COUNT_OF(studies), err);
-    s->lab.bench = NULL;
-    return code;
+    return bench_read(s, &bench, err);
 }
 
 int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,

@@ -33,7 +33,7 @@ static int list_devices(list_row *row, void *context, struct error *err)
             continue;
         char *const text =
             xasprintf("%s, %s", entries[i].name, entries[i].note);
-        row(context, &(struct sonde_entry){entries[i].spec, text});
+        row(context, &(struct sonde_entry){entries[i].spec, text, ""});
         free(text);
     }
     free(entries);
@@ -50,7 +50,7 @@ static int list_profile(const char *name, list_row *row, void *context,
     char *const text =
         xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
                   profile->cc_major, profile->cc_minor);
-    row(context, &(struct sonde_entry){name, text});
+    row(context, &(struct sonde_entry){name, text, ""});
     free(text);
     profile_free(profile);
     return 0;
@@ -62,6 +62,32 @@ static int list_profiles(list_row *row, void *context, struct error *err)
     for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++)
         code = list_profile(shipped_profiles[i].name, row, context, err);
     return code == 0 ? list_profile(QUICK_PROFILE, row, context, err) : code;
+}
+
+/* How long those that run apart took on an H200, with compiled kernels on disk
+ * (docs/load.md, docs/isa.md).  The others are run together, in 8 s there. */
+static const struct {
+    const char *study;
+    double seconds;
+} took_on_h200[] = {
+    {"bandwidth", 1.1},   {"isa", 5},      {"arithmetic", 0.5},
+    {"contention", 0.05}, {"loaded", 0.25}, {"scheduling", 0.03},
+    {"operators", 1.1},   {"hints", 0.04}, {"placement", 0.2},
+    {"tensor", 8},
+};
+
+static void list_study(const struct study *study, list_row *row, void *context)
+{
+    struct buf note = {0};
+    buf_text(&note, study->apart ? "when named" : "default");
+    if (study->under_load)
+        buf_text(&note, "; loads the GPU");
+    for (size_t i = 0; i < COUNT_OF(took_on_h200); i++)
+        if (strcmp(took_on_h200[i].study, study->name) == 0)
+            buf_printf(&note, "; %g s on an H200", took_on_h200[i].seconds);
+    row(context, &(struct sonde_entry){study->name, study->question,
+                                       buf_string(&note)});
+    buf_free(&note);
 }
 
 int sonde_list(enum sonde_list what, list_row *row, void *context,
@@ -80,19 +106,19 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
         break;
     case SONDE_STUDIES:
         for (size_t i = 0; study_table[i] != NULL; i++)
-            row(context, &(struct sonde_entry){study_table[i]->name,
-                                               study_table[i]->question});
+            list_study(study_table[i], row, context);
         break;
     case SONDE_PROBES:
         for (size_t i = 0; probe_table[i] != NULL; i++)
             row(context, &(struct sonde_entry){probe_table[i]->name,
-                                               probe_table[i]->what});
+                                               probe_table[i]->what, ""});
         break;
     case SONDE_INSTRUCTIONS:
         for (size_t i = 0; instruction_table[i].name != NULL; i++)
             row(context, &(struct sonde_entry){
                              instruction_table[i].name,
-                             category_names[instruction_table[i].category]});
+                             category_names[instruction_table[i].category],
+                             ""});
         break;
     }
     return session_hand_out(code, &why, err);

@@ -2,9 +2,11 @@
  * The library's face (sonde.h): a session is a device or a recording, a lab on
  * it, and the results so far.
  */
+#include "api/probe_summary.h"
 #include "api/session.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +93,21 @@ void sonde_stop(struct sonde *s)
         stop_request();
 }
 
+/* Sooner one study, the first, would say how long all take. */
+#define GUESS_AFTER_S 1.0
+
 /* ---- opening and closing ---------------------------------------------- */
+
+/* By how long it took until now; a budget ends it sooner. */
+static double seconds_left(const struct sonde *s)
+{
+    const struct sonde_progress *const p = &s->progress;
+    double left = NAN;
+    if (p->seconds >= GUESS_AFTER_S && p->part > 0)
+        left = p->seconds * (1 - p->part) / p->part;
+    return s->budget_s > 0 ? fmin(left, fmax(0, s->budget_s - p->seconds))
+                           : left;
+}
 
 static void tell_progress(struct sonde *s)
 {
@@ -99,6 +115,8 @@ static void tell_progress(struct sonde *s)
         return;
     s->progress.experiments = prober_experiments(s->prober);
     s->progress.seconds = now_seconds() - s->started;
+    s->progress.part = progress_over(&s->part, s->progress.experiments);
+    s->progress.left = seconds_left(s);
     if (s->watch(s->context, &s->progress) != 0)
         stop_one(s->ticket);
 }
@@ -118,6 +136,7 @@ static void watch_study(void *context, const struct study *study, size_t done,
     s->progress.experiment = NULL; /* its name went with the last study */
     s->progress.done = done;
     s->progress.total = total;
+    progress_study(&s->part, study, done, total, prober_experiments(s->prober));
     tell_progress(s);
 }
 
@@ -506,8 +525,11 @@ static char *experiment_words(const char *name, const char *const *parameters,
     return buf_take(&text);
 }
 
-static void write_table(const struct samples *samples, struct buf *out)
+static void write_table(const struct samples *samples, const char *experiment,
+                        struct buf *out)
 {
+    struct experiment e;
+    struct error ignored;
     for (size_t c = 0; c < samples->columns; c++)
         buf_printf(out, "%s%c", samples->names[c],
                    c + 1 < samples->columns ? '\t' : '\n');
@@ -515,6 +537,10 @@ static void write_table(const struct samples *samples, struct buf *out)
         for (size_t c = 0; c < samples->columns; c++)
             buf_printf(out, "%" PRId64 "%c", samples_at(samples, r, c),
                        c + 1 < samples->columns ? '\t' : '\n');
+    if (experiment_parse(experiment, &e, &ignored) == 0) {
+        probe_summary(&e, samples, out);
+        experiment_free(&e);
+    }
 }
 
 int sonde_probe(struct sonde *s, const char *name,
@@ -538,7 +564,7 @@ int sonde_probe(struct sonde *s, const char *name,
     if (code == ERR_INTERRUPTED)
         error_set(&why, ERR_INTERRUPTED, why_stopped);
     if (code == 0) {
-        write_table(&samples, &out);
+        write_table(&samples, text, &out);
         samples_free(&samples);
         *table = buf_take(&out);
     }

@@ -2,6 +2,7 @@
 #ifndef SONDE_API_SESSION_H
 #define SONDE_API_SESSION_H
 
+#include "api/progress.h"
 #include "probe/run.h"
 #include "probe/run/snippet_kernel.h"
 #include "sonde.h"
@@ -20,6 +21,7 @@ struct sonde {
     struct results results;
     double budget_s, started, ran_s;
     struct sonde_progress progress;
+    struct progress_part part; /* of the run that is over */
     int (*watch)(void *context, const struct sonde_progress *progress);
     void *context;
     struct handed_out *handed_out; /* see findings.c */

@@ -1,7 +1,7 @@
 #include "cli/progress.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"
@@ -27,6 +27,17 @@ static void tell_study(const struct sonde_progress *p)
     told = p->done + 1;
 }
 
+static void write_line(const struct sonde_progress *p, char *text, size_t most)
+{
+    char left[48] = "";
+    if (!isnan(p->left))
+        snprintf(left, sizeof left, ", about %.0f s left", p->left);
+    snprintf(text, most, "%3.0f %%, %s, study %zu of %zu, %.1f s%s%s%s",
+             100 * p->part, p->study, p->done + 1, p->total, p->seconds, left,
+             p->experiment != NULL ? ": " : "",
+             p->experiment != NULL ? p->experiment : "");
+}
+
 void progress_show(const struct sonde_progress *p)
 {
     if (!isatty(STDERR_FILENO)) {
@@ -36,12 +47,7 @@ void progress_show(const struct sonde_progress *p)
     if (shown && p->seconds < shown_at + INTERVAL_S)
         return;
     char text[512];
-    snprintf(text, sizeof text, "%s, study %zu of %zu, %zu experiments, %.1f s",
-             p->study, p->done + 1, p->total, p->experiments, p->seconds);
-    if (p->experiment != NULL) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, ": %s", p->experiment);
-    }
+    write_line(p, text, sizeof text);
     /* The last column stays free, or some terminals begin a new line. */
     fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(STDERR_FILENO) - 1,
             text);

@@ -101,7 +101,8 @@ const struct command command_bench = {
         "--values what registers begin with.  Copies that the assembler folds\n"
         "are not a measurement and are said to be not verified; --copies\n"
         "guard or swap may keep them apart.  The snippet can come from a file\n"
-        "or, with -, from standard input.\n"
+        "or, with -, from standard input; instructions that nvcc -ptx printed\n"
+        "are taken with their .reg lines, braces, labels and comments.\n"
         "\n"
         "    sonde bench 'fma.rn.f32 %f0, %f0, %f1, %f2;'\n"
         "    sonde bench 'xor.b32 %r0, %r0, %r1;' --copies guard\n"
@@ -109,6 +110,7 @@ const struct command command_bench = {
         "      --init 'st.shared.u64 [%rd_shared], %rd_shared; \\\n"
         "              mov.u64 %rd0, %rd_shared;'\n"
         "    sonde bench --file snippet.ptx --levels 3 --warps 8 --chains 2\n"
+        "    sonde bench '{ .reg .f32 x; mul.f32 x, %f0, %f0; add.f32 %f0, x, x; }'\n"
         "\n"
         "See also: sonde isa (the table), sonde probe isa (one experiment).",
     .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(LEVELS) |

@@ -10,26 +10,39 @@
 static const struct section {
     const char *name, *heading, *none;
     enum sonde_list what;
+    const char *notes; /* only rows whose note begins so */
 } sections[] = {
-    {"devices",      "Devices (-d SPEC)",             "no GPU was found", SONDE_DEVICES },
-    {"profiles",     "Simulated GPUs (-d sim:NAME)",  "none",             SONDE_PROFILES},
-    {"studies",      "Studies (sonde run STUDY)",     "none",             SONDE_STUDIES },
-    {"probes",       "Probes (sonde probe NAME)",     "none",             SONDE_PROBES  },
+    {"devices", "Devices (-d SPEC)", "no GPU was found", SONDE_DEVICES, ""},
+    {"profiles", "Simulated GPUs (-d sim:NAME)", "none", SONDE_PROFILES, ""},
+    {"studies",
+     "Studies of the default run, which takes 8 s on an H200 (sonde run STUDY)",
+     "none", SONDE_STUDIES, "default"},
+    {"studies", "Studies that run when they are named (sonde run STUDY)",
+     "none", SONDE_STUDIES, "when named"},
+    {"probes", "Probes (sonde probe NAME)", "none", SONDE_PROBES, ""},
     {"instructions", "Instructions (sonde isa NAME)", "none",
-     SONDE_INSTRUCTIONS                                                                 },
+     SONDE_INSTRUCTIONS, ""},
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-/* How wide the names are, and how many. */
+/* How wide the names are, and how many, of those whose notes begin so. */
 struct measure {
+    const char *notes;
     size_t width, count;
 };
+
+static bool is_shown(const struct measure *m, const struct sonde_entry *entry)
+{
+    return strncmp(entry->note, m->notes, strlen(m->notes)) == 0;
+}
 
 static void measure_row(void *context, const struct sonde_entry *entry)
 {
     struct measure *const m = context;
     const size_t width = strlen(entry->name);
+    if (!is_shown(m, entry))
+        return;
     m->width = width > m->width ? width : m->width;
     m->count++;
 }
@@ -37,13 +50,19 @@ static void measure_row(void *context, const struct sonde_entry *entry)
 static void aligned_row(void *context, const struct sonde_entry *entry)
 {
     const struct measure *const m = context;
-    printf("  %-*s  %s\n", (int)m->width, entry->name, entry->text);
+    if (!is_shown(m, entry))
+        return;
+    printf("  %-*s %s\n", (int)m->width, entry->name, entry->text);
+    const char *const more = strstr(entry->note, "; ");
+    if (more != NULL)
+        printf("  %-*s (%s)\n", (int)m->width, "", more + 2);
 }
 
 static void plain_row(void *context, const struct sonde_entry *entry)
 {
     (void)context;
-    printf("%s\t%s\n", entry->name, entry->text);
+    printf("%s\t%s%s%s\n", entry->name, entry->text,
+           entry->note[0] != '\0' ? "\t" : "", entry->note);
 }
 
 static int list_rows(const struct section *s,
@@ -60,7 +79,7 @@ static int list_rows(const struct section *s,
 
 static int list_section(const struct section *s)
 {
-    struct measure m = {0};
+    struct measure m = {.notes = s->notes};
     printf("%s\n", s->heading);
     int status = list_rows(s, measure_row, &m);
     if (status == 0 && m.count > 0)
@@ -122,9 +141,9 @@ const struct command command_list = {
     .summary = "list devices, simulated GPUs, studies, probes, instructions",
     .help =
         "Without a word all of them but the instructions, which are hundreds,\n"
-        "under headings.  With one, only\n"
-        "these, for scripts: a line each, the name, a tab, the\n"
-        "description.\n"
+        "under headings.  With one, only these, for scripts: a line each, the\n"
+        "name, a tab, the description; of a study a tab and when it runs, if\n"
+        "it loads the GPU, and how long it takes.\n"
         "\n"
         "    sonde list\n"
         "    sonde list profiles | cut -f 1",

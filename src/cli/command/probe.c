@@ -12,11 +12,12 @@ const struct command command_probe = {
     .arguments = "NAME [KEY=VALUE...]",
     .summary = "run one experiment by hand and print its samples",
     .help = "Runs the experiment and prints its samples as a table: a line of\n"
-            "column names, then a row each, separated by tabs.  Times are in\n"
-            "cycles, sizes in bytes; a number may end in K, M or G (KiB, MiB,\n"
-            "GiB).  Parameters that are not given have their defaults.  The\n"
-            "evidence in a report is such an experiment, so it can be run\n"
-            "again here.\n"
+            "column names, then a row each, separated by tabs; last a line\n"
+            "that begins with #: the median, in cycles mostly, and how it is\n"
+            "made of the columns.  Times are in cycles, sizes in bytes; a\n"
+            "number may end in K, M or G (KiB, MiB, GiB).  Parameters that are\n"
+            "not given have their defaults.  The evidence in a report is such\n"
+            "an experiment, so it can be run again here.\n"
             "\n"
             "    sonde probe chase space=global bytes=16K stride=128\n"
             "    sonde probe chase -d sim:k20c bytes=1M\n"

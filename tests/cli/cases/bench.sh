@@ -27,6 +27,48 @@ costs --file two.ptx
 try bench --file none.ptx $gpu
 try bench --file . $gpu
 
+# A block as nvcc -ptx prints it: registers that it declares, of any name, in
+# blocks within blocks, with comments and lines of source.
+cat >block.ptx <<'END'
+{
+	.reg .pred 	%p<3>;
+	.reg .b16 	%rs<8>;
+	.reg .f32 	%f<4>;
+	.loc 1 3 4
+	// begin inline asm
+	{
+	.reg .pred p;
+	.reg .b32 t1, %f9;
+	setp.ne.s32 p, %r13, 0;
+	selp.b32 t1, 1, 2, p;
+	add.s32 %r13, t1, %r13;
+	}
+	// end inline asm
+	mul.lo.s16 	%rs5, %rs7, 3;
+	add.s16 	%rs7, %rs5, 1;
+	setp.lt.s16 	%p1, %rs7, 9;
+	@%p1 bra 	$L__BB0_3;
+	fma.rn.f32 	%f1, %f1, %f2, 0f3FC00000;
+$L__BB0_3:
+}
+END
+costs --file block.ptx --levels 3
+"$SONDE" bench - --levels 3 $gpu <block.ptx | grep '^  bench'
+# The same as if its names were ours.
+costs '{ .reg .f32 x, y; fma.rn.f32 x, x, y, y; }'
+costs '.reg .f64 %rd<9>; fma.rn.f64 %rd0, %rd0, %rd1, %rd2;' --levels 3
+costs 'fma.rn.f64 %fd0, %fd0, %fd1, %fd2;' --levels 3
+try bench '{ .reg .f32 x; fma.rn.f32 x, x, x, x;' $gpu
+try bench 'fma.rn.f32 %f0, %f0, %f0, %f0; }' $gpu
+try bench '{ .reg .b128 x; mov.b128 x, x; }' $gpu
+try bench '{ .reg .f32 x<0>; }' $gpu
+try bench '{ .reg .f32 x mov.f32 x, x; }' $gpu
+try bench '.reg .f32 x;
+{ .reg .b32 x; }
+add.u32 x, x, x;' $gpu
+try bench '.visible .entry k() { ret; }' $gpu
+try bench 'add.u32 %r0, %r0, %r1; ret;' $gpu
+
 costs 'div.u32 %r0, %r1, %r0;' --values 'r0=64 r1=64'
 
 # Chains through scratch memory; loads have noise, so whole cycles will do.

@@ -127,6 +127,6 @@ done <<'END'
 3|sim:NAME|run clock --record x
 3|GPU|-d cuda:0
 3|GPU|-d cuda:99
-3|cuda|-d cuda:x
+3|sim:NAME|-d cuda:x
 3|GPU|-d cuda:GPU-0
 END
