@@ -44,6 +44,15 @@ static const struct small {
            "caches/l2/write_bandwidth=40 memory_read_bandwidth=24 "
            "memory_write_bandwidth=20 shared_memory/read_bandwidth=64 "
            "shared_memory/write_bandwidth=48"},
+    {"small_rates",
+     SMALL " sms=1 warp_schedulers=1 max_warps_per_sm=16 "
+           "l2_reported_bytes=32768 caches/l2/sets=32 "
+           "caches/const_l1/read_bandwidth=2 "
+           "caches/l1/read_bandwidth=19 caches/l1/write_bandwidth=17 "
+           "caches/l2/read_bandwidth=13 caches/l2/write_bandwidth=11 "
+           "memory_read_bandwidth=7 memory_write_bandwidth=5 "
+           "shared_memory/read_bandwidth=23 "
+           "shared_memory/write_bandwidth=17"},
     {"small_fifo",
      "name='Small FIFO' compute_capability='3.5' sms=3 "
      "max_threads_per_block=512 max_warps_per_sm=32 max_blocks_per_sm=4 "

@@ -576,6 +576,45 @@ struct coverage {
 
 static struct coverage covered[COUNT_OF(classes)][KINDS_MOST][STRENGTHS + 1];
 
+/* The number at "caches/l2/sets" of a profile; 0 if there is none. */
+static double profile_number(const json_t *profile, const char *path)
+{
+    char *const words = xstrdup(path);
+    for (char *word = strtok(words, "/"); word != NULL;
+         word = strtok(NULL, "/"))
+        profile = json_object_get(profile, word);
+    free(words);
+    return json_number_value(profile);
+}
+
+/* What a bandwidth is by the profile, which an undisturbed run finds but for
+ * its own chance; 0: the profile does not say. */
+static double rate_told(const json_t *profile, const char *id,
+                        const json_t *found)
+{
+    static const struct {
+        const char *id, *path;
+    } rates[] = {
+        {"const_l1.read_bandwidth", "caches/const_l1/read_bandwidth"},
+        {"l1.read_bandwidth", "caches/l1/read_bandwidth"},
+        {"l2.read_bandwidth", "caches/l2/read_bandwidth"},
+        {"l2.read_bandwidth_half", "caches/l2/read_bandwidth"},
+        {"l2.write_bandwidth", "caches/l2/write_bandwidth"},
+        {"shared.read_bandwidth", "shared_memory/read_bandwidth"},
+        {"shared.write_bandwidth", "shared_memory/write_bandwidth"},
+        {"memory.read_bandwidth", "memory_read_bandwidth"},
+        {"memory.write_bandwidth", "memory_write_bandwidth"},
+    };
+    const char *const unit = json_string_value(json_object_get(found, "unit"));
+    const bool by_second = unit != NULL && strcmp(unit, "B/s") == 0;
+    const double hz = 1e3 * profile_number(profile, "clock_khz");
+    for (size_t i = 0; i < COUNT_OF(rates); i++)
+        if (strcmp(id, rates[i].id) == 0)
+            return profile_number(profile, rates[i].path) *
+                   (by_second ? hz : 1);
+    return 0;
+}
+
 /* The truth has a width of its own where what is timed has steps; and decimals
  * are rounded. */
 static bool range_holds(struct judge_range is, struct judge_range truth)
@@ -584,11 +623,12 @@ static bool range_holds(struct judge_range is, struct judge_range truth)
     return is.low <= truth.high + more && is.high >= truth.low - more;
 }
 
-static void cover(struct coverage *c, const json_t *truth, const json_t *found)
+static void cover(struct coverage *c, struct judge_range truth,
+                  const json_t *found)
 {
-    const double value = json_number_value(json_object_get(truth, "value"));
+    const double value = (truth.low + truth.high) / 2;
     const struct judge_range is = judge_range(found);
-    const bool holds = range_holds(is, judge_range(truth));
+    const bool holds = range_holds(is, truth);
     if (json_object_get(found, "confidence") == NULL) {
         c->steps++;
         c->steps_held += holds;
@@ -616,18 +656,26 @@ static double percent(double part, size_t of)
 static void cover_run(const char *folder, const struct run *run, json_t *truth,
                       json_t *found, const char *end)
 {
-    (void)folder, (void)end;
+    (void)end;
     const char *id;
     json_t *finding;
+    char *const path =
+        xasprintf("%s/gpus/%s-none-0.json", folder, run->profile);
+    json_t *const profile = json_load_file(path, 0, NULL);
     json_object_foreach(found, id, finding)
     {
         const json_t *const true_ = json_object_get(truth, id);
         const char *const class = judge_class(id, finding);
+        const double told = rate_told(profile, id, finding);
+        const struct judge_range range =
+            told > 0 ? (struct judge_range){told, told} : judge_range(true_);
         for (size_t i = 0; class != NULL && i < COUNT_OF(classes); i++)
             if (strcmp(class, classes[i]) == 0 && has_interval(true_, finding))
-                cover(&covered[i][run->disturbance][run->strength], true_,
+                cover(&covered[i][run->disturbance][run->strength], range,
                       finding);
     }
+    json_decref(profile);
+    free(path);
 }
 
 static int coverage(const char *folder)

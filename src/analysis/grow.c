@@ -64,7 +64,9 @@ static bool step(const struct grow_climb *c, struct grow_top *top)
     }
     if (top->gives <= from.gives)
         return false;
-    top->last = top->gives / from.gives - 1;
+    /* What is but arranged otherwise does not tell what more would give. */
+    if (in_all(&top->setup) > in_all(&from.setup))
+        top->last = top->gives / from.gives - 1;
     return true;
 }
 

@@ -51,7 +51,8 @@ struct grow_climb {
 struct grow_top {
     struct grow_setup setup;
     double gives;
-    double last;  /* share by which the last step gave more; INFINITY: none */
+    double last;  /* share by which the last step to more in all gave more;
+                     INFINITY: there was none */
     size_t tried; /* at the top: setups with more in all that gave no more */
 };
 struct grow_top grow_climb(const struct grow_climb *climb,

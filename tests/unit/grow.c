@@ -106,6 +106,39 @@ START_TEST(a_climb_without_room_tries_nothing)
 }
 END_TEST
 
+static bool fits_four(void *context, const struct grow_setup *from,
+                      struct grow_setup *to)
+{
+    (void)context, (void)from;
+    return to->knob[0] * to->knob[1] <= 4 && to->knob[0] > 0;
+}
+
+/* One of four is a little more than two of two. */
+static double gives_a_little(void *context, const struct grow_setup *setup)
+{
+    (void)context;
+    return setup->knob[0] * setup->knob[1] * (1 + 0.02 * setup->knob[1]);
+}
+
+/* Expected: twice as much in all was twice as much.  Buggy result: it gave two
+ * hundredths, as if more were of no use. */
+START_TEST(what_is_arranged_otherwise_is_no_more)
+{
+    static const struct grow_move moves[] = {{.times = {2}},
+                                             {.times = {1, 2}, .by = {2}}};
+    const struct grow_setup from = {{1, 1, 1, 1}};
+    const struct grow_climb c = {.least = 0.01,
+                                 .moves = moves,
+                                 .count = COUNT_OF(moves),
+                                 .fit = fits_four,
+                                 .gives = gives_a_little};
+    const struct grow_top top = grow_climb(&c, &from);
+    ck_assert_uint_eq(top.setup.knob[0] * top.setup.knob[1], 4);
+    ck_assert_uint_gt(top.setup.knob[1], 1);
+    ck_assert_double_eq(top.last, 1);
+}
+END_TEST
+
 Suite *suite_grow(void)
 {
     TCase *t;
@@ -115,5 +148,6 @@ Suite *suite_grow(void)
     tcase_add_test(t, a_move_multiplies_and_divides);
     tcase_add_test(t, a_climb_ends_on_the_plateau);
     tcase_add_test(t, a_climb_without_room_tries_nothing);
+    tcase_add_test(t, what_is_arranged_otherwise_is_no_more);
     return suite;
 }

@@ -369,14 +369,15 @@ static void laps_body(struct kernel_text *k, const struct stream *s)
 
 /* ---- cycles ------------------------------------------------------------ */
 
-/* So many laps, again and again, until the clock says %until; %taken times. */
+/* %left laps, and then %laps again and again, until the clock says %until;
+ * %taken times. */
 static void write_laps_until(struct kernel_text *k, const struct stream *s)
 {
     ptx(k, "mov.u32 %taken, 0;\n"
-           "LAPS:\n"
-           "mov.u64 %left, %laps;\n");
+           "LAPS:\n");
     write_laps(k, s, "TIMED", acts[s->op]);
     ptx(k, "mov.u64 %t1, %clock64;\n"
+           "mov.u64 %left, %laps;\n"
            "add.u32 %taken, %taken, 1;\n"
            "setp.lt.u64 %again, %t1, %until;\n"
            "@%again bra LAPS;\n"
@@ -414,59 +415,72 @@ static void place_start(struct kernel_text *k)
            "mad.lo.u64 %at, %bt, %step, %first;\n");
 }
 
-/* After what counts, a tail as long as the lead: a warp that ended would leave
- * more to those that still count, and the larger its steps the more. */
-static void write_tail(struct kernel_text *k)
+/* Warps that take turns would all look at the clock at about the same time, and
+ * which of them is first decides what all pass until then: so each looks for
+ * the first time after another number of laps. */
+static void place_looks(struct kernel_text *k, const struct stream *s)
+{
+    ptx_with(k,
+             "ld.param.u64 %laps, [laps];\n"
+             "cvt.u64.u32 %left, %warp;\n"
+             "mul.lo.u64 %left, %left, %laps;\n"
+             "div.u64 %left, %left, $warps;\n"
+             "add.u64 %left, %left, 1;\n"
+             "mov.u64 %base, %first;\n",
+             WORD(warps, s->warps));
+}
+
+/* The clock says when a phase is over by times that are the same for whatever a
+ * warp has just done, or the beginning and the end of what counts would not be
+ * alike, and what is counted between them too much or too little on average.
+ * For the same reason each phase but the last ends in the same instructions. */
+static void next_phase(struct kernel_text *k)
 {
     ptx(k, "@%last bra ENDED;\n"
-           "@!%end bra LED;\n"
+           "mov.u64 %t0, %tt;\n"
            "mov.u64 %tt, %t1;\n"
+           "mov.u64 %g0, %gg;\n"
            "mov.u64 %gg, %g1;\n"
            "mov.u32 %full, %taken;\n"
-           "setp.ne.u32 %last, %never, 0;\n"
-           "ld.param.u64 %until, [lead];\n"
+           "ld.param.u64 %bt, [cycles];\n"
+           "ld.param.u64 %ct, [lead];\n"
+           "selp.b64 %bt, %ct, %bt, %end;\n"
+           "mov.pred %last, %end;\n"
+           "setp.ne.u32 %end, %never, 0;\n"
            "bra PHASE;\n"
            "ENDED:\n"
            "mov.u64 %t1, %tt;\n"
            "mov.u64 %g1, %gg;\n"
-           "mov.u32 %taken, %full;\n"
-           "LED:\n");
+           "mov.u32 %taken, %full;\n");
 }
 
 /* First the lead, until as much is under way as ever will be; then the same
- * again between the two clock reads that count. */
+ * again between the two clock reads that count; then a tail as long as the
+ * lead: a warp that ended would leave more to those that still count, and the
+ * larger its steps the more. */
 static void cycles_body(struct kernel_text *k, const struct stream *s)
 {
     write_fetch(k, s);
-    ptx(k, "setp.ne.u32 %end, %never, 0;");
+    ptx(k, ".reg .b64 %tt, %gg;\n"
+           ".reg .b32 %full;\n"
+           ".reg .pred %last;\n"
+           "setp.ne.u32 %end, %never, 0;");
     resident_grid_begin_together(k);
     ptx(k, "setp.ne.u32 %on, %never, 1;\n"
            "setp.ne.u32 %also, %never, 2;\n");
     if (s->share == BY_GPU)
         place_start(k);
     else
-        ptx(k, ".reg .b64 %tt, %gg;\n"
-               ".reg .b32 %full;\n"
-               ".reg .pred %last;\n"
-               "setp.eq.u32 %last, %never, 0;\n"
-               "ld.param.u64 %laps, [laps];\n"
-               "mov.u64 %base, %first;\n");
-    ptx(k, "ld.param.u64 %until, [lead];\n"
-           "mov.u64 %t1, %clock64;\n"
+        place_looks(k, s);
+    ptx(k, "setp.eq.u32 %last, %never, 0;\n"
            "setp.eq.u32 %end, %never, 0;\n"
+           "ld.param.u64 %bt, [lead];\n"
+           "mov.u64 %until, %clock64;\n"
            "PHASE:\n"
-           "add.u64 %until, %until, %t1;\n");
+           "add.u64 %until, %until, %bt;\n");
     (s->share == BY_GPU ? write_until : write_laps_until)(k, s);
-    if (s->share == BY_SM)
-        write_tail(k);
+    next_phase(k);
     ptx_with(k,
-             "@%end bra COUNTED;\n"
-             "setp.ne.u32 %end, %never, 0;\n"
-             "mov.u64 %t0, %t1;\n"
-             "mov.u64 %g0, %g1;\n"
-             "ld.param.u64 %until, [cycles];\n"
-             "bra PHASE;\n"
-             "COUNTED:\n"
              "setp.eq.u32 %again, %sum, %never;\n"
              "@%again st.global.u32 [%out+$records], %sum;\n",
              WORD(records, STREAM_RECORD));

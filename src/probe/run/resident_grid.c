@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "probe/run/grid_barrier.h"
 
 const char *const resident_grid_columns[] = {
@@ -128,6 +129,14 @@ uint64_t resident_grid_start(const struct prober *prober,
         n > 0 ? (uint64_t)samples_at(samples, n - 1, 0) + 1 : 0;
     return (uint32_t)(golden * (prober_seed(prober) +
                                 apart * prober_experiments(prober) + repeat));
+}
+
+void resident_grid_dither(uint64_t start, uint64_t *lead, uint64_t *cycles)
+{
+    struct rng rng;
+    rng_seed(&rng, start);
+    *lead += rng_below(&rng, *lead / 8 + 1);
+    *cycles += rng_below(&rng, *cycles / 8 + 1);
 }
 
 /* A row for an SM. */

@@ -207,6 +207,14 @@ static double rounding_of(const struct bandwidth_question *q,
     return 2 / sqrt(6) / (rate->tiles * (double)looks) / sqrt(warps);
 }
 
+/* What readings of the timer are off by is chance in each repetition; a clock
+ * that was told in whole MHz is off by the same in all. */
+static double clock_off(const struct bandwidth_question *q,
+                        const struct bandwidth_rate *rate)
+{
+    return q->way == STREAM_SM || rate->fine ? 0 : rate->clock_off;
+}
+
 /* Others work on for half as long as a warp is timed: one that was held up for
  * longer was timed when it was alone. */
 static const double apart_most = 0.5;
@@ -243,14 +251,19 @@ static void summarise_cycles(const struct bandwidth_question *q,
     rate->held = count == 0;
     const double warps = s->warps * s->blocks * rows;
     rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
-    const double off = rounding_of(q, s, rate, warps) +
-                       (q->way == STREAM_SM ? 0 : rate->clock_off);
-    const struct undisturbed time = undisturbed_of(times, count, 0);
-    rate->score = rate->held ? 0 : stats_median(rates, count);
-    if (!rate->held && isfinite(time.cycles))
-        rate_by_time(rate, 1, &time, off);
-    rate->spread =
-        rate->held ? 1 : 1 - stats_min(rates, count) / stats_max(rates, count);
+    rate->spread = 1;
+    if (rate->held)
+        return;
+    rate->score = stats_median(rates, count);
+    rate->spread = 1 - stats_min(rates, count) / stats_max(rates, count);
+    const double tile = rounding_of(q, s, rate, warps);
+    const struct undisturbed time =
+        undisturbed_of(times, count, tile * stats_median(times, count));
+    /* Where in a tile they begin and end differs from one repetition to the
+     * next (resident_grid_dither), and their scatter tells what that does; but
+     * of bulk copies. */
+    if (isfinite(time.cycles))
+        rate_by_time(rate, 1, &time, (q->bulk ? tile : 0) + clock_off(q, rate));
 }
 
 /* Launches with all that they take beside. */
@@ -639,6 +652,15 @@ static bool double_up(const struct bandwidth_question *q,
     return false;
 }
 
+/* True if one gives more than the other, and not by chance alone: to take the
+ * better of two that are alike would be too much on average. */
+static bool is_more(const struct bandwidth_rate *rate,
+                    const struct bandwidth_rate *than)
+{
+    return rate->value - than->value >
+           hypot(rate->value - rate->low, than->high - than->value);
+}
+
 /* A search ends where twice as much in flight gives hardly more, which is
  * little and not nothing: late loads may leave gaps.  So twice as much is asked
  * for here; and what that gives more, still more may give, too. */
@@ -649,10 +671,10 @@ static void settle_flight(const struct bandwidth_question *q,
     if (!lab_ok(q->lab) || !double_up(q, &more))
         return;
     struct bandwidth_rate rate = measure_well(q, &more, 0);
-    const double gain = rate.value - found->rate.value;
-    if (!lab_ok(q->lab) || !rate.even || rate.held || !(gain > 0))
+    if (!lab_ok(q->lab) || !rate.even || rate.held ||
+        !is_more(&rate, &found->rate))
         return;
-    rate.high += gain;
+    rate.high += rate.value - found->rate.value;
     found->setup = more;
     found->rate = rate;
 }
