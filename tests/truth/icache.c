@@ -38,7 +38,8 @@ static bool is_true(const json_t *findings, const char *component,
     return true;
 }
 
-/* A policy that was found is the cache's; of two ways any order of use is one. */
+/* A policy that was found is the cache's; of two ways any order of use is one.
+ */
 static void is_policy(const json_t *findings, const char *component,
                       const struct cache_shape *shape)
 {
@@ -73,8 +74,8 @@ static size_t compare(const json_t *findings, const struct profile *p,
         *asked += 6;
         found += is_true(findings, components[i], "size",
                          (double)cache_shape_bytes(&cache->shape), 0);
-        found +=
-            is_true(findings, components[i], "line", (double)cache->shape.line, 0);
+        found += is_true(findings, components[i], "line",
+                         (double)cache->shape.line, 0);
         found += is_true(findings, components[i], "ways",
                          (double)cache->shape.set_ways[0], 0);
         found += is_true(findings, components[i], "sets",
@@ -161,9 +162,9 @@ START_TEST(what_comes_with_a_longer_line_is_not_ahead)
 }
 END_TEST
 
-/* As an H200's nearest cache: one set, which the loop that calls lies in, too, so
- * that its ways are not known; and what pushes out is no row of lines that come
- * by themselves. */
+/* As an H200's nearest cache: one set, which the loop that calls lies in, too,
+ * so that its ways are not known; and what pushes out is no row of lines that
+ * come by themselves. */
 START_TEST(what_is_fetched_ahead_hides_no_sharing)
 {
     json_t *const gpu = gpu_plain();
@@ -186,8 +187,8 @@ START_TEST(what_is_fetched_ahead_hides_no_sharing)
 }
 END_TEST
 
-/* Another process comes after 4.1 million cycles of a launch, as on an H200, and
- * empties all caches; calls take as long as there. */
+/* Another process comes after 4.1 million cycles of a launch, as on an H200,
+ * and empties all caches; calls take as long as there. */
 START_TEST(what_is_called_fits_a_turn)
 {
     json_t *const gpu = gpu_plain();
@@ -256,6 +257,70 @@ START_TEST(late_calls_are_no_misses)
                             216);
     } else
         ck_assert_ptr_nonnull(json_object_get(f, "because"));
+    json_decref(findings);
+}
+END_TEST
+
+/* Two lines of the nearest cache cost two of its misses, which may be more than
+ * one of the next: they are no sign that its line has ended. */
+START_TEST(two_short_lines_are_no_longer_one)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 64, 'sets': 7, 'ways': 13, "
+             "           'policy': 'nru'} "
+             "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 3, 'i1': 149, 'l2': 411, "
+             "                   'memory': 700}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "prefetch", 0, 0));
+    ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
+    ck_assert(is_true(findings, "icache_l1", "ways", 8, 0));
+    json_decref(findings);
+}
+END_TEST
+
+/* Lines of which a call brings half, and what comes ahead the others, most of
+ * the time: half as long in twice as many sets they foretell nearly as much. */
+START_TEST(lines_that_mostly_come_whole_are_as_long)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 128, 'sets': 15, 'ways': 4} "
+             "caches/i1={'line': 256, 'sector': 64, 'sets': 16, 'ways': 6, "
+             "           'policy': 'nru'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 5, 'i1': 131, 'l2': 465, "
+             "                   'memory': 700} "
+             "paths/instruction/prefetch=4");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 16, 0));
+    json_decref(findings);
+}
+END_TEST
+
+/* Where a line of the loop is gone from the nearest cache a hit of the next one
+ * costs as much as a miss of that. */
+START_TEST(lines_of_the_loop_are_no_misses)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 isa/default/O3=4 clock_overhead=33 caches={} "
+             "caches/i0={'line': 128, 'sets': 5, 'ways': 14, "
+             "           'policy': 'random'} "
+             "caches/i1={'line': 128, 'sets': 20, 'ways': 11, "
+             "           'policy': 'random'} "
+             "caches/i15={'line': 128, 'sets': 47, 'ways': 14} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 86, 'i15': 151, 'l2': 448, "
+             "                   'memory': 700} "
+             "paths/instruction/prefetch=4 "
+             "noise={'jitter_cycles': 2.34, 'spike_rate': 0.0006, "
+             "       'spike_cycles': 527}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "miss_penalty", 65, 1));
     json_decref(findings);
 }
 END_TEST
@@ -344,6 +409,9 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
     tcase_add_test(t, lines_get_shorter);
+    tcase_add_test(t, two_short_lines_are_no_longer_one);
+    tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
+    tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,

@@ -126,7 +126,11 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
     for (c.policy = 0; c.policy < TRACE_POLICIES && c.ways <= TRACE_WAYS_MOST;
          c.policy++)
         remember_neighbours(t, c);
-    remember_longer(t, s->kept[0]);
+    /* All of them: which has the policy is not known yet. */
+    const size_t shorter = t->count;
+    for (size_t i = 0; i < shorter; i++)
+        if (t->rival[i].c.line == s->line)
+            remember_longer(t, t->rival[i].c);
 }
 
 /* Whether the best explains the visits. */

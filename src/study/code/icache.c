@@ -294,16 +294,28 @@ struct cache_question {
     struct code_draws draws;
 };
 
+/* What a miss of the nearest cache costs, where it comes on top. */
+static double more_of(const struct curve *c, size_t i)
+{
+    return i > 0 ? c->plateau[1].value - c->plateau[0].value : 0;
+}
+
+/* That is less than nearly as much as a miss of this level, two thirds, so that
+ * from either kind of hit the middle is a sixth of a miss away at least. */
+static bool is_less(const struct curve *c, size_t i)
+{
+    const struct plateau *const p = &c->plateau[i];
+    return more_of(c, i) < (p[1].value - p->value) * 2 / 3;
+}
+
 /* What lies between what a hit costs and a miss.  A call may return to a line
  * of the loop that the nearest cache has no more, and a hit cost that miss as
- * well: unless that is nearly as much as one of this level, two thirds, so that
- * from either kind of hit the middle is a sixth of a miss away at least. */
+ * well. */
 static double limit_of(const struct curve *c, size_t i)
 {
-    const struct plateau *const p = c->plateau;
-    const double more = i > 0 ? p[1].value - p[0].value : 0;
-    const bool less = more < (p[i + 1].value - p[i].value) * 2 / 3;
-    return hits_limit(p[i].value + (less ? more : 0), p[i + 1].value);
+    const struct plateau *const p = &c->plateau[i];
+    const double more = is_less(c, i) ? more_of(c, i) : 0;
+    return hits_limit(p->value + more, p[1].value);
 }
 
 /* Beyond what a hit in the nearest cache costs: half-way from this one to the
@@ -314,8 +326,10 @@ static double extra_limit(const struct curve *c, size_t i)
            c->plateau[0].value;
 }
 
-/* The longest of 64 … 512 B of which the end brings the beginning; so cold code
- * is called backwards, and what is fetched ahead is not met. */
+/* The longest of 64 … 512 B of which the end brings the first half; so cold
+ * code is called backwards, and what is fetched ahead is not met.  Of that half
+ * only the end is called: from the beginning on a call may run through two
+ * lines of the nearest cache, and cost two of its misses. */
 static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
 {
     struct fact_code *const code = fact_code_write(lab);
@@ -324,8 +338,9 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
          line *= 2) {
         const double extra = stats_median(
-            cold_cycles(
-                lab, &(struct cold_call){.called = last, .then = BLOCK - line}),
+            cold_cycles(lab,
+                        &(struct cold_call){.called = last,
+                                            .then = BLOCK - line / 2 - 32}),
             BLOCKS);
         for (size_t i = known; lab_ok(lab) && i < levels; i++)
             if (code->level[i].line == 0 && extra > extra_limit(c, i))
@@ -835,7 +850,10 @@ static struct undisturbed more_cost(const struct undisturbed *hit,
     return u;
 }
 
-/* Laps say it, too, where each call is what its plateau is. */
+/* Laps say it, too, where each call is what its plateau is; and they alone
+ * where hits that cost a miss of the nearest cache, too, pass for misses of
+ * this one.
+ */
 static void report_penalty(struct cache_question *q)
 {
     struct finding *const f =
@@ -849,7 +867,7 @@ static void report_penalty(struct cache_question *q)
         finding_none(f, why_misses_alike);
         return;
     }
-    finding_measured(f, u.cycles);
+    finding_measured(f, is_less(q->curve, q->i) ? u.cycles : laps);
     finding_interval(f, fmin(u.low, laps), fmax(u.high, laps), -1);
     if (fabs(laps - u.cycles) > assume(ASSUME_CODE_DOUBT) * u.cycles)
         finding_because(f, why_code_laps, laps);
