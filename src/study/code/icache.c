@@ -326,10 +326,17 @@ static double extra_limit(const struct curve *c, size_t i)
            c->plateau[0].value;
 }
 
+/* Where so long a line is looked at whose end was called: at its beginning, or,
+ * lest the call runs through two lines of the nearest cache and costs two of
+ * its misses, at the end of its first half. */
+static uint64_t first_of_line(uint64_t line, uint64_t nearest)
+{
+    const bool two = nearest > 0 && nearest < CODE_PLACE;
+    return BLOCK - (two ? line / 2 + 32 : line);
+}
+
 /* The longest of 64 … 512 B of which the end brings the first half; so cold
- * code is called backwards, and what is fetched ahead is not met.  Of that half
- * only the end is called: from the beginning on a call may run through two
- * lines of the nearest cache, and cost two of its misses. */
+ * code is called backwards, and what is fetched ahead is not met. */
 static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
 {
     struct fact_code *const code = fact_code_write(lab);
@@ -339,8 +346,9 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
          line *= 2) {
         const double extra = stats_median(
             cold_cycles(lab,
-                        &(struct cold_call){.called = last,
-                                            .then = BLOCK - line / 2 - 32}),
+                        &(struct cold_call){
+                            .called = last,
+                            .then = first_of_line(line, code->level[0].line)}),
             BLOCKS);
         for (size_t i = known; lab_ok(lab) && i < levels; i++)
             if (code->level[i].line == 0 && extra > extra_limit(c, i))
