@@ -73,12 +73,27 @@ START_TEST(what_is_no_list_is_refused)
 }
 END_TEST
 
+static const char *const no_turns[] = {
+    "visit steps=!0:1:0 turn=1",
+    "visit steps=!0:1:0 piece=2097152 scramble=3 turn=9",
+};
+
+START_TEST(a_turn_of_no_mapping_is_refused)
+{
+    struct error err;
+    struct samples s;
+    ASSERT_FAILS(visited(no_turns[_i], &s, &err), ERR_USAGE, err, "turn");
+}
+END_TEST
+
 Suite *suite_access_script(void)
 {
     TCase *t;
     Suite *const suite = suite_of("access_script", 20, &t);
     tcase_add_loop_test(t, places_are_loaded_in_order, 0, COUNT_OF(orders));
     tcase_add_test(t, draws_are_of_the_list);
+    tcase_add_loop_test(t, a_turn_of_no_mapping_is_refused, 0,
+                        COUNT_OF(no_turns));
     tcase_add_loop_test(t, what_is_no_list_is_refused, 0, COUNT_OF(refused));
     return suite;
 }

@@ -74,6 +74,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
     NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
     NUMBER(struct script, row, "0", 0, 1u << 31, "bytes from one to the next of the places from number 2^30 on; 0: there are none"),
+    NUMBER(struct script, turn, "0", 0, 1 << 24, "number of the place, plus one, in whose mapping SMs look whose turn it is, halfway through it; 0: elsewhere"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
     NUMBER(struct script, many, "0", 0, WARPS_MOST, "so many warps make long steps at once of which no cycles are kept; 1: the reader's"),
     NUMBER(struct script, lead, "0", 0, 1 << 16, "before each load that is kept what lies at its offset XOR so many bytes is loaded, which brings in the translation; 0: nothing"),
@@ -257,6 +258,17 @@ static int place_calls(struct prober *prober, const struct experiment *e,
     return status;
 }
 
+/* A word of the mapping of that place, in a line where none of its units is:
+ * units are a power of two, and skewed by an even number of lines. */
+static uint64_t turn_place(const struct script *s, uint64_t base)
+{
+    enum { LINE = 128 };
+    const struct access_script_places places = {
+        s->apart, s->unit, (unsigned)s->scramble, (unsigned)s->jitter};
+    const uint64_t at = access_script_address(s->turn - 1, &places);
+    return base + at / s->apart * s->apart + s->piece / 2 + LINE;
+}
+
 static int map_pieces(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
@@ -276,6 +288,8 @@ static int map_pieces(struct prober *prober, struct visit *v, struct error *err)
         aliases.count = s->pieces;
     const int status = prober_aliases(prober, false, &aliases, err);
     v->base = aliases.address + s->line;
+    if (s->turn > 0)
+        v->pin.counter_at = turn_place(s, aliases.address);
     return status;
 }
 

@@ -497,6 +497,9 @@ static int check_places(const struct script *s, struct error *err)
                          "skew: no multiple of %d B, or units are too short or "
                          "do not divide the piece",
                          UNIT);
+    if (s->turn > 0 && (s->piece == 0 || s->scramble == 0 ||
+                        s->turn > (uint64_t)1 << s->scramble))
+        return error_set(err, ERR_USAGE, "turn: of a numbered mapping");
     if (s->dense &&
         (drawn || s->within == 0 || (s->within & (s->within - 1)) != 0))
         return error_set(err, ERR_USAGE,

@@ -78,7 +78,7 @@ struct script {
     uint64_t within; /* places of a mapping, if only these count; else 0 */
     bool dense;
     uint64_t scramble, jitter, skew, lead;
-    uint64_t row;
+    uint64_t row, turn;
     bool visits_row;
     struct homes homes;
     bool wait;

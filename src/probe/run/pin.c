@@ -166,7 +166,9 @@ int pin_place(struct prober *prober, struct pin *pin, struct error *err)
 
 uint64_t pin_counter(const struct pin *pin, size_t run)
 {
-    return pin->slots_at + run * SLOT_BYTES + COUNTER * sizeof(int32_t);
+    return pin->counter_at != 0
+               ? pin->counter_at
+               : pin->slots_at + run * SLOT_BYTES + COUNTER * sizeof(int32_t);
 }
 
 /* Which job each SM has: -1 for none; nobody has counted yet, and no job is
@@ -189,6 +191,10 @@ static int reset(struct prober *prober, const struct pin *pin, uint64_t *words,
         status = prober_send(prober, pin->slots_at, slots,
                              runs_of(pin) * SLOT_BYTES, err);
     free(slots);
+    const uint32_t none = 0;
+    if (status == 0 && pin->counter_at != 0)
+        status =
+            prober_send(prober, pin->counter_at, &none, sizeof none, err);
     return status;
 }
 

@@ -37,6 +37,8 @@ struct pin {
     const uint64_t *args; /* of the kernel, after those of the pin */
     size_t arg_count;
     const struct pin_ahead *ahead;      /* NULL: nothing */
+    uint64_t counter_at; /* of one run, if it shall be elsewhere; 0: it may be
+                            anywhere */
     uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
 };
 

@@ -19,7 +19,8 @@ enum { AT_ONCE = 8, LOADS_MOST = 1 << 20, SOME = 12 };
  */
 static bool by_set(const struct tlb_question *q, size_t level)
 {
-    return level == 1 && q->t->tlb[level].spare == 0 && tlb_is_large(q, level) &&
+    return level == 1 && q->t->tlb[level].spare == 0 &&
+           tlb_is_large(q, level) &&
            tlb_conflict_of(q, level, 0)->set.count > 0;
 }
 
@@ -73,6 +74,18 @@ static void write_turn(const struct tlb_question *q, size_t level,
  * costs 10). */
 enum { TWICE = 2 };
 
+/* SMs that wait for each other look at a word in memory whose turn it is: where
+ * pages have windows at one in that of the places, of a mapping that is not
+ * asked about, so that none leaves it. */
+static uint32_t turn_of(const struct tlb_question *q, size_t level)
+{
+    const uint32_t last = tlb_target(q, TLB_TARGETS_MOST - 1),
+                   other = tlb_target(q, TLB_TARGETS_MOST - 2);
+    if (q->window == 0)
+        return 0;
+    return 1 + (tlb_conflict_of(q, level, 0)->target == last ? other : last);
+}
+
 /* What the target cost after each one's turns, from a hit (0) to a miss (1);
  * some may miss the next TLB, too, which tells no more. */
 static void ask_some(struct tlb_question *q, size_t level,
@@ -86,9 +99,10 @@ static void ask_some(struct tlb_question *q, size_t level,
         for (unsigned turn = 0; turn < TWICE; turn++)
             write_turn(q, level, i + 1, t->quiet, &steps);
     }
-    const struct column c = tlb_ask(q, &q->t->places, buf_string(&steps),
-                                    "readers=%s rounds=%u take=%u",
-                                    buf_string(&readers), t->laps, t->take);
+    const struct column c =
+        tlb_ask(q, &q->t->places, buf_string(&steps),
+                "readers=%s rounds=%u take=%u turn=%" PRIu32,
+                buf_string(&readers), t->laps, t->take, turn_of(q, level));
     for (size_t i = 0; i < t->count; i++) {
         share[i] = 0;
         for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
@@ -238,8 +252,6 @@ static bool noise_hides(const struct tlb_question *q, size_t level)
  * itself, or nobody is seen to. */
 static const char *why_not(struct tlb_question *q, size_t level, struct ends *e)
 {
-    if (q->window > 0)
-        return why_tlb_window;
     if (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0)
         return why_tlb_nearer;
     if (noise_hides(q, level))
