@@ -14,6 +14,12 @@
  * keeps the data that is asked for; data that is not there is lines of the same
  * memory that were never loaded since other memory was swept.  Where memory
  * cannot be mapped at many addresses, plain memory tells what hits the TLBs.
+ *
+ * Past L1 all loads of data that hits are of one line, and lines of L2 differ
+ * by where they lie (H200: 262 cycles of one, 287 of another).  So what they
+ * cost is that of L2's lines on average, and more by what this one cost more
+ * where its translation was not there.  And walks differ by where their tables
+ * lie: those of several pages are asked.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -52,13 +58,14 @@ struct patterns_question {
     const struct fact_tlbs *t;
     const struct fact_memory *memory;
     const char *readers;
-    bool cached;            /* in L1 */
-    const char *experiment; /* the last */
-    uint64_t line;          /* within a unit: of all loads */
-    uint64_t fresh;         /* units in the piece, used so far */
-    double new_lines;       /* cycles of the lower quarter of P4 */
-    struct cost cycles[PATTERNS];
-    const char *why[PATTERNS]; /* NULL: it has cycles */
+    bool cached;                  /* in L1 */
+    const char *experiment;       /* the last */
+    uint64_t line;                /* within a unit: of all loads */
+    uint64_t fresh;               /* units in the piece, used so far */
+    double new_lines;             /* cycles of the lower quarter of P4 */
+    struct cost cycles[PATTERNS]; /* of the places that were asked */
+    double apart[PATTERNS];       /* others may cost so much less, or more */
+    const char *why[PATTERNS];    /* NULL: it has cycles */
     struct finding *finding;
 };
 
@@ -224,6 +231,13 @@ static void drop_noisy(struct patterns_question *q)
     }
 }
 
+/* How far the median of places is from that of all, by two standard errors: it
+ * has 1.25 times those of a mean. */
+static double places_apart(const double *cycles, size_t count)
+{
+    return 2 * 1.25 * stats_mad_sigma(cycles, count) / sqrt((double)count);
+}
+
 /* As many as leave three deviations of a mean half a cycle. */
 static unsigned takes_of(const struct patterns_question *q)
 {
@@ -348,6 +362,42 @@ static uint64_t own(const struct patterns_question *q, uint64_t i)
     return mapping(q, (self + 5 * i) % q->t->places.pieces);
 }
 
+enum { PAGES = 8 };
+
+/* By how much the middle ones of pages differ, of takes of all in turn. */
+static double pages_apart(const double *cycles, size_t count)
+{
+    double page[PAGES], take[TAKES_MOST / PAGES];
+    for (size_t i = 0; i < PAGES; i++) {
+        size_t takes = 0;
+        for (size_t k = i; k < count; k += PAGES)
+            take[takes++] = cycles[k];
+        page[i] = stats_median(take, takes);
+    }
+    return stats_max(page, PAGES) - stats_min(page, PAGES);
+}
+
+/* Data that L2 has, of several pages, after others have pushed all their
+ * translations out. */
+static void ask_walks(struct patterns_question *q)
+{
+    double all[TAKES_MOST];
+    size_t kept = 0;
+    for (unsigned take = 0; lab_ok(q->lab) && take < takes_of(q);
+         take += PAGES) {
+        struct buf steps = {0};
+        write_push_all(q, &steps);
+        for (unsigned i = 0; i < PAGES; i++)
+            buf_printf(&steps, ",0@!%" PRIu64 ":1:0", own(q, i));
+        const struct column cycles = ask(q, &steps);
+        for (size_t i = 0; i < cycles.count && kept < TAKES_MOST; i++)
+            all[kept++] = cycles.at[i];
+    }
+    set_pattern(q, P3, all, kept);
+    if (kept >= PAGES)
+        q->apart[P3] = pages_apart(all, kept);
+}
+
 /* What was loaded goes from the caches: memory of that many bytes is swept. */
 static void sweep_caches(struct patterns_question *q)
 {
@@ -395,6 +445,8 @@ static void ask_new_pages(struct patterns_question *q)
     if (kept > 0 && !are_pushed_out(q, q->new_lines, all, kept))
         q->why[P5] = why_pattern_unlike;
     set_pattern(q, P5, all, kept);
+    if (lab_ok(q->lab))
+        q->apart[P5] = places_apart(all, kept);
 }
 
 /* ---- the study -------------------------------------------------------- */
@@ -418,8 +470,10 @@ static void ask_patterns(struct patterns_question *q)
     ask_warm(q);
     if (q->why[P2] == NULL)
         ask_pushed_out(q, P2);
-    if (q->why[P3] == NULL)
+    if (q->why[P3] == NULL && (q->cached || q->t->places.pieces == 0))
         ask_pushed_out(q, P3);
+    else if (q->why[P3] == NULL)
+        ask_walks(q);
     sweep_caches(q);
     q->lab->fresh = true;
     ask_new_lines(q);
@@ -431,6 +485,12 @@ static void ask_patterns(struct patterns_question *q)
         .cycles = window->cycles, .low = window->low, .high = window->high};
 }
 
+static struct value item_of(const struct patterns_question *q, int pattern,
+                            double cycles)
+{
+    return q->why[pattern] == NULL ? value_number(cycles) : (struct value){0};
+}
+
 static void report(struct patterns_question *q, const char *load)
 {
     static const char *const data[] = {"hit",  "hit",  "hit",
@@ -438,12 +498,14 @@ static void report(struct patterns_question *q, const char *load)
     static const char *const tlb_l1[] = {"hit", "miss", "miss",
                                          "hit", "miss", "-"};
     static const char *const tlb_l2[] = {"-", "hit", "miss", "-", "miss", "-"};
-    struct value list = value_list(), a = value_list(), b = value_list(),
-                 c = value_list();
+    struct value list = value_list(), low = value_list(), high = value_list(),
+                 a = value_list(), b = value_list(), c = value_list();
     struct buf because = {0};
     for (int i = 0; i < PATTERNS; i++) {
-        value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i].cycles)
-                                            : (struct value){0});
+        const struct cost *const cost = &q->cycles[i];
+        value_push(&list, item_of(q, i, cost->cycles));
+        value_push(&low, item_of(q, i, cost->low - q->apart[i]));
+        value_push(&high, item_of(q, i, cost->high + q->apart[i]));
         value_push(&a, value_text(data[i]));
         value_push(&b, value_text(tlb_l1[i]));
         value_push(&c, value_text(tlb_l2[i]));
@@ -453,6 +515,8 @@ static void report(struct patterns_question *q, const char *load)
     }
     finding_value(q->finding, STATUS_MEASURED, list);
     finding_protocol(q->finding, "load", value_text(load));
+    finding_protocol(q->finding, "low", low);
+    finding_protocol(q->finding, "high", high);
     finding_protocol(q->finding, "data", a);
     finding_protocol(q->finding, "tlb_l1", b);
     finding_protocol(q->finding, "tlb_l2", c);
@@ -480,9 +544,46 @@ static void drop_unlike(struct patterns_question *q)
         q->why[P3] = why_pattern_unlike;
 }
 
+/* Of lines of L2 on average, instead of the one that was asked about. */
+static void be_of_all_lines(struct patterns_question *q)
+{
+    const struct finding *const l2 = lab_found(q->lab, "l2", "latency");
+    const double one = q->cycles[P1].cycles;
+    double cycles = 0;
+    const bool known =
+        l2 != NULL && finding_number(l2, &cycles) && l2->has_interval;
+    for (int i = P1; i <= P3; i++) {
+        struct cost *const c = &q->cycles[i];
+        if (!known && q->why[i] == NULL)
+            q->why[i] = lab_why_unknown(q->lab, "l2", "latency");
+        if (!known)
+            continue;
+        c->cycles += cycles - one;
+        c->low += cycles - one;
+        c->high += cycles - one;
+        q->apart[i] += fmax(cycles - l2->interval[0], l2->interval[1] - cycles);
+    }
+}
+
+/* Lines of one page are more alike than those of memory: by as much as these
+ * cost another than memory does on average others may, too. */
+static void widen_misses(struct patterns_question *q)
+{
+    const struct finding *const memory = lab_found(q->lab, "memory", "latency");
+    if (memory == NULL || !memory->has_interval || q->why[P4] != NULL)
+        return;
+    const double off = fabs(q->cycles[P4].cycles - memory->value.number) +
+                       (memory->interval[1] - memory->interval[0]) / 2;
+    q->apart[P4] += off;
+    q->apart[P5] += off;
+}
+
 static void conclude(struct patterns_question *q, const char *load)
 {
     drop_noisy(q);
+    widen_misses(q);
+    if (!q->cached)
+        be_of_all_lines(q);
     for (int i = 0; i < PATTERNS; i++)
         if (q->why[i] == NULL) {
             report(q, load);
@@ -545,6 +646,7 @@ const struct study study_patterns = {
               "addresses of one line, data that misses was never loaded; each "
               "load is timed.",
     .reads = FACTS(FACT_BRACKET, FACT_MEMORY, FACT_TLBS),
+    .reads_findings = TEXTS("l2.latency", "memory.latency"),
     .answers = answers,
     .run = patterns_run,
 };
