@@ -347,7 +347,7 @@ static void compare_sharing_of_sms(struct check *c,
 static double cost_behind(const struct profile *p, size_t level)
 {
     const double *const cycles = p->paths[PATH_GLOBAL_CG].latency[0].cycles;
-    return cycles[level < p->tlb_count && level < 2 ? level : 2];
+    return cycles[level < p->tlb_count ? level : TRANSLATION_WALKED];
 }
 
 /* Some memory is taken, and to see an edge one must step over it. */
@@ -549,9 +549,11 @@ json_t *structure_patterns(const struct profile *p,
     /* Where but one TLB shows, nobody can say what a miss of it finds. */
     const bool two = tlbs == 2 && can_miss(p, shape, 2);
     add_pattern(list, tlbs > 1, hit[1], two && differ(hit[0], hit[1]));
-    add_pattern(list, tlbs > 0, hit[2], two && differ(hit[0], hit[2]));
+    add_pattern(list, tlbs > 0, hit[TRANSLATION_WALKED],
+                two && differ(hit[0], hit[TRANSLATION_WALKED]));
     add_pattern(list, true, miss[0], true);
-    add_pattern(list, tlbs > 0, miss[2], two && differ(miss[0], miss[2]));
+    add_pattern(list, tlbs > 0, miss[TRANSLATION_WALKED],
+                two && differ(miss[0], miss[TRANSLATION_WALKED]));
     add_pattern(list, p->page_window_bytes > 0, p->page_window_latency,
                 has_room(p, 2 * p->page_window_bytes));
     return list;

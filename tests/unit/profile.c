@@ -505,7 +505,7 @@ static const struct {
      "paths.global.ca.caches must be an array of names"},
     {"paths/global.ca/latency/l2=", "paths.global.ca.latency.l2 is missing"},
     {"paths/global.ca/latency/l2=[200, 210]",
-     "paths.global.ca.latency.l2 must be one number or three"},
+     "paths.global.ca.latency.l2 must be one number, three or four"},
     {"paths/global.ca/latency/l2=[200, 210, null]",
      "paths.global.ca.latency.l2 must be a number, not null"},
     {"paths/global.ca/latency/l1=-30",

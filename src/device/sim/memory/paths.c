@@ -537,14 +537,14 @@ static inline bool level_hit(const struct paths *paths,
                : group_hit(paths, group, who, address);
 }
 
-/* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
+/* 0: found in the first TLB, 1: in the second, 2: in the third; or walked. */
 SELDOM static unsigned translate(const struct paths *paths,
                                  const struct accessor *who, uint64_t address)
 {
     for (unsigned i = 0; i < paths->tlb_count; i++)
         if (group_hit(paths, &paths->tlbs[i], who, address))
             return i;
-    return paths->tlb_count > 0 ? 2 : 0;
+    return paths->tlb_count > 0 ? TRANSLATION_WALKED : 0;
 }
 
 /* Cycles that an atomic waits for those that came to a slice of that side

@@ -52,9 +52,10 @@ enum profile_favour {
 };
 
 /* Cycles of a dependent load by where its address translation was found:
- * [0] first TLB, [1] second, [2] page walk. */
+ * [0] first TLB, [1] second, [2] third, [3] page walk. */
+enum { TRANSLATION_WALKED = 3, TRANSLATIONS };
 struct profile_latency {
-    double cycles[3];
+    double cycles[TRANSLATIONS];
 };
 
 /* X(id, name): how programs reach memory. */

@@ -13,19 +13,21 @@
 
 /* ---- paths ---- */
 
-/* One number for all states of the TLBs, or one for each of three. */
+/* One number for all states of the TLBs; or one for each, of which the third
+ * TLB costs what a walk does unless it has one of its own. */
 static void read_latency(struct schema_reader *r, json_t *value, void *into)
 {
+    enum { TOLD_LEAST = TRANSLATIONS - 1 };
     struct profile_latency *const latency = into;
-    const size_t count = COUNT_OF(latency->cycles);
     const bool each = json_is_array(value);
-    if (each && json_array_size(value) != count)
-        schema_fail(r, "must be one number or three: found in the first TLB, "
-                       "in the second, by page walk");
-    for (size_t i = 0; i < count && !r->failed; i++)
-        latency->cycles[i] =
-            schema_real(r, each ? json_array_get(value, i) : value, 0,
-                        PROFILE_CYCLES_MAX);
+    const size_t count = json_array_size(value);
+    if (each && (count < TOLD_LEAST || count > TRANSLATIONS))
+        schema_fail(r, "must be one number, three or four: found in the first "
+                       "TLB, in the second, in the third, by page walk");
+    for (size_t i = 0; i < TRANSLATIONS && !r->failed; i++)
+        latency->cycles[i] = schema_real(
+            r, each ? json_array_get(value, u64_min(i, count - 1)) : value, 0,
+            PROFILE_CYCLES_MAX);
 }
 
 int profile_find_cache(struct schema_reader *r, const char *name)
