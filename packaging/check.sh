@@ -5,8 +5,9 @@
 #
 #   archive     builds with no git, knows its commit, is installed, and taken
 #               away again without a rest
-#   clients     programs in C, C++ and Python, built of what was installed in a
-#               clean root, and the library under the sanitizers
+#   clients     programs in C, C++ and Python, built of what was installed
+#   sanitized   two sessions at once, of which one is stopped, and a third, with
+#               the library under the sanitizers
 #   deb         packages are built, lintian is quiet; installed in a clean root
 #               they run, programs are built, and they are removed
 #   static      a program that needs no library
@@ -58,6 +59,16 @@ clients() {
     sh "$here/clients.sh" "$work/installed" /usr "$work/clients" "$work/installed/usr/share/doc/sonde/examples"
 }
 
+sanitized() {
+    make -C "$name" $jobs SAN=address,undefined build/san/libsonde.so
+    cc -g -fsanitize=address,undefined -fno-sanitize-recover=all -I "$name/include" \
+        "$name/examples/sessions.c" -o sessions \
+        "$name/build/san/libsonde.so" -Wl,-rpath,"$work/$name/build/san" -pthread
+    ln -sf libsonde.so "$name/build/san/libsonde.so.0"
+    ./sessions sim:quick | sort | tee said
+    [ "$(grep -c '^L1 has lines of' said)" = 2 ] && grep -q '^stopped$' said
+}
+
 deb() {
     command -v dpkg-buildpackage >/dev/null || skip "dpkg-buildpackage is not there"
     sh "$here/deb.sh" "$archive" debs
@@ -77,7 +88,7 @@ musl() {
     sh "$here/musl.sh" "$work/$name" "$work/musl"
 }
 
-for each in archive clients deb static musl; do
+for each in archive clients sanitized deb static musl; do
     part $each
 done
 exit $wrong
