@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/names.h"
 #include "api/session.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -272,20 +273,6 @@ static bool explain_finding(const char *name, struct buf *out)
     return out->length > before;
 }
 
-static int unknown_name(const char *name, struct error *err)
-{
-    const char *names[64] = {0};
-    size_t count = 0;
-    for (size_t i = 0; study_table[i] != NULL; i++)
-        names[count++] = study_table[i]->name;
-    for (size_t i = 0; probe_table[i] != NULL; i++)
-        names[count++] = probe_table[i]->name;
-    return error_set(err, ERR_USAGE,
-                     "there is no study, probe, finding, instruction or "
-                     "simulated GPU '%s'%s (`sonde list` shows them)",
-                     name, text_guess(name, names).text);
-}
-
 /* A name may be a study and a probe at once (clock): then both are told.  What
  * is neither is a finding, an instruction or a simulated GPU. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err)
@@ -298,7 +285,7 @@ int sonde_explain(const char *name, char **text, struct sonde_error *err)
     struct buf out = {0};
     if (study == NULL && probe == NULL && !explain_finding(name, &out) &&
         !explain_instruction_row(name, &out) && !explain_gpu(name, &out))
-        return session_hand_out(unknown_name(name, &why), &why, err);
+        return session_hand_out(names_nothing(name, &why), &why, err);
     if (study != NULL)
         explain_study(study, &out);
     if (study != NULL && probe != NULL)

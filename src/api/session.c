@@ -2,8 +2,9 @@
  * The library's face (sonde.h): a session is a device or a recording, a lab on
  * it, and the results so far.
  */
-#include "api/probe_summary.h"
 #include "api/session.h"
+#include "api/names.h"
+#include "api/probe_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -190,6 +191,12 @@ static int open_source(struct sonde *s, const struct sonde_options *options,
                        struct error *err)
 {
     static const char replay[] = "replay:";
+    const size_t length = options->device != NULL ? strlen(options->device) : 0;
+    if (length > 0 && options->device[length - 1] == ':')
+        return error_set(err, ERR_NO_DEVICE,
+                         "after the colon of '%s' must stand what it names "
+                         "(`sonde list` shows what is there)",
+                         options->device);
     if (options->device != NULL &&
         strncmp(options->device, replay, sizeof replay - 1) == 0) {
         if (options->record != NULL)
@@ -368,6 +375,10 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
         return ERR_USAGE;
     if (!session_words(studies, count))
         return session_lacks(__func__, "a study", err);
+    struct error why = {0};
+    for (size_t i = 0; i < count; i++)
+        if (names_study(studies[i], &why) != 0)
+            return session_hand_out(why.code, &why, err);
     const char **const names =
         xreallocarray(NULL, count + 2 * study_count(), sizeof *names);
     size_t named = 0;
@@ -468,11 +479,24 @@ int sonde_report(const struct sonde *s, const char *format,
 
 enum { REPORT_MOST = 64 << 20 };
 
+/* By what zstd begins with (RFC 8878, 3.1.1). */
+static bool is_recording(const struct buf *file)
+{
+    static const unsigned char magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    return file->length >= sizeof magic &&
+           memcmp(file->data, magic, sizeof magic) == 0;
+}
+
 static int read_results(const char *path, struct results *results,
                         struct error *err)
 {
     struct buf file = {0};
     int code = file_read(path, REPORT_MOST, &file, err);
+    if (code == 0 && is_recording(&file))
+        code = error_set(err, ERR_FILE,
+                         "%s is a recording and no report: it is replayed, as "
+                         "the device replay:%s",
+                         path, path);
     if (code == 0)
         code = report_read(buf_string(&file), path, results, err);
     buf_free(&file);
@@ -556,6 +580,8 @@ int sonde_probe(struct sonde *s, const char *name,
         return ERR_USAGE;
     if (!session_words(parameters, count))
         return session_lacks(__func__, "a parameter", err);
+    if (names_probe(name, &why) != 0)
+        return session_hand_out(why.code, &why, err);
     char *const text = experiment_words(name, parameters, count);
     int code = prober_run(s->prober, text, &samples, NULL, &why);
     /* The user's own parameters want more memory than there is. */
@@ -584,6 +610,8 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
         return ERR_USAGE;
     if (!session_words(parameters, count))
         return session_lacks(__func__, "a parameter", err);
+    if (names_probe(name, &why) != 0)
+        return session_hand_out(why.code, &why, err);
     char *const text = experiment_words(name, parameters, count);
     int code = experiment_parse(text, &e, &why);
     free(text);

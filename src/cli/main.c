@@ -129,6 +129,12 @@ static const char **copy_line(int argc, char **argv)
     return line;
 }
 
+static int refuse_more(const char *option, const char *takes)
+{
+    say("%s stands alone and takes %s", option, takes);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     open_standard_files();
@@ -138,10 +144,11 @@ int main(int argc, char **argv)
     struct options options = {.command = line, .command_count = (size_t)argc};
     int status = 2;
     /* For the build and for shells, so not among the options. */
-    if (argc == 2 && strcmp(argv[1], "--man") == 0)
-        status = help_man();
-    else if (argc == 3 && strcmp(argv[1], "--completion") == 0)
-        status = help_completion(argv[2]);
+    if (argc > 1 && strcmp(argv[1], "--man") == 0)
+        status = argc == 2 ? help_man() : refuse_more("--man", "nothing");
+    else if (argc > 1 && strcmp(argv[1], "--completion") == 0)
+        status = argc == 3 ? help_completion(argv[2])
+                           : refuse_more("--completion", "bash, zsh or fish");
     else if (options_parse(argc, argv, &options))
         status = dispatch(&options);
     free(line);

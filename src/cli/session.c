@@ -39,9 +39,22 @@ static bool is_once(const struct options *o)
     return true;
 }
 
+/* Standard output takes one report, and a recording is no text. */
+static bool is_one_output(const struct options *o)
+{
+    if (is_stdout(o->json) && is_stdout(o->csv))
+        say("--json and --csv cannot both be written to standard output; name "
+            "a file for one");
+    else if (is_stdout(o->record))
+        say("--record cannot be written to standard output; name a file");
+    else
+        return true;
+    return false;
+}
+
 bool session_outputs(const struct options *options)
 {
-    return is_once(options) &&
+    return is_once(options) && is_one_output(options) &&
            (is_stdout(options->json) || is_writable(options->json)) &&
            (is_stdout(options->csv) || is_writable(options->csv)) &&
            is_writable(options->record);
@@ -54,12 +67,18 @@ struct watcher {
     bool announced;
 };
 
-/* How much of the reason why no GPU was taken is short: what can be done about
- * it, which follows, is for those who ask for a GPU with -d. */
+/* How much of the reason why no GPU was taken is told in a line: what can be
+ * done about it, which follows, is for those who ask for a GPU with -d; and of
+ * what failed as much as fits. */
 static int reason_length(const char *why)
 {
+    enum { FITS = 48 };
     const char *const advice = strstr(why, "; ");
-    return (int)(advice != NULL ? (size_t)(advice - why) : strlen(why));
+    size_t length = advice != NULL ? (size_t)(advice - why) : strlen(why);
+    for (size_t i = length; length > FITS && i-- > 1;)
+        if (why[i] == ':')
+            length = i;
+    return (int)length;
 }
 
 /* Not silenced by -q: the numbers that follow are not of this machine. */

@@ -41,9 +41,11 @@ static char *read_snippet(const char *path)
     return NULL;
 }
 
-static bool in_range(const char *name, uint64_t number, unsigned most)
+/* Not given it is what saturates. */
+static bool in_range(const struct options *o, unsigned option, const char *name,
+                     uint64_t number, unsigned most)
 {
-    if (number <= most)
+    if ((o->given & option) == 0 || (number > 0 && number <= most))
         return true;
     say("--%s can be 1 to %u", name, most);
     return false;
@@ -69,7 +71,8 @@ static int bench_run(const struct options *o)
 {
     const bool from_file = o->file != NULL || (o->word_count == 1 &&
                                                strcmp(o->words[0], "-") == 0);
-    if (!in_range("chains", o->chains, 8) || !in_range("warps", o->warps, 32))
+    if (!in_range(o, OPTION_BIT(CHAINS), "chains", o->chains, 8) ||
+        !in_range(o, OPTION_BIT(WARPS), "warps", o->warps, 32))
         return 2;
     if ((o->word_count == 1) == (o->file != NULL)) {
         say("bench takes a snippet: sonde bench 'add.u32 %%r0, %%r0, %%r1;', "
@@ -110,7 +113,8 @@ const struct command command_bench = {
         "      --init 'st.shared.u64 [%rd_shared], %rd_shared; \\\n"
         "              mov.u64 %rd0, %rd_shared;'\n"
         "    sonde bench --file snippet.ptx --levels 3 --warps 8 --chains 2\n"
-        "    sonde bench '{ .reg .f32 x; mul.f32 x, %f0, %f0; add.f32 %f0, x, x; }'\n"
+        "    sonde bench '{ .reg .f32 x; mul.f32 x, %f0, %f0; add.f32 %f0, x, "
+        "x; }'\n"
         "\n"
         "See also: sonde isa (the table), sonde probe isa (one experiment).",
     .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(LEVELS) |

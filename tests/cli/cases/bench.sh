@@ -6,7 +6,7 @@ fma='fma.rn.f32 %f0, %f0, %f1, %f2;'
 
 # "latency at -O3, at -O0, throughput" of a snippet.
 costs() {
-    "$SONDE" bench "$@" $gpu >text || cat text
+    "$SONDE" -q bench "$@" $gpu >text || cat text
     echo "$* ->$(sed -n 's/^  bench//p' text)"
 }
 
@@ -82,7 +82,7 @@ done
 costs "$fma" --chains 1 --warps 4
 costs "$fma" --chains 8 --warps 1
 costs 'xor.b32 %r0, %r0, %r1;' --copies swap
-"$SONDE" bench "$fma" --parallelism --levels 3 --json many.json $gpu >text
+"$SONDE" -q bench "$fma" --parallelism --levels 3 --json many.json $gpu >text
 grep -c throughput_by_warps many.json
 
 # No chain, and nothing that runs.

@@ -7,6 +7,7 @@ echo '[1' >cut.json
 sed 's/report-2/report-9/' "$file" >newer.json
 echo 'add.u32 %r0, %r0, %r1;' >a.ptx
 mkdir folder
+lines=0
 while IFS='|' read -r status word line; do
     [ -n "$status" ] || continue
     eval "\"\$SONDE\" $line" >out 2>err </dev/null
@@ -15,6 +16,7 @@ while IFS='|' read -r status word line; do
     [ "$(wc -l <err)" = 1 ] || { echo "sonde $line: not one line:"; cat err; }
     grep -q -- "$word" err || { echo "sonde $line: no '$word':"; cat err; }
     [ ! -s out ] || echo "sonde $line: something on standard output"
+    lines=$((lines + 1))
 done <<'END'
 2|topology|tpology
 2|--help|xyzzy
@@ -129,4 +131,57 @@ done <<'END'
 3|GPU|-d cuda:99
 3|sim:NAME|-d cuda:x
 3|GPU|-d cuda:GPU-0
+3|after the colon|-d cuda:
+3|after the colon|-d sim: run clock
+3|after the colon|-d replay: run clock
+3|did you mean 'h200'|-d sim:H200 run clock
+3|did you mean 'h200'|-d sim:h200x run clock
+3|sonde list|-d 0 run clock
+3|sonde list|-d gpu run clock
+2|l1.size|explain l1.sze
+2|sim:k20c|explain sim:k20
+2|add.u32|explain ad.u32
+2|finding|run l1.size -d sim:quick
+2|probe|run chase -d sim:quick
+2|instruction|run add.u32 -d sim:quick
+2|sonde list|run all -d sim:quick
+2|study|probe latency -d sim:quick
+2|finding|ptx l1.size -d sim:quick
+2|sonde list instructions|isa l1.size -d sim:quick
+2|given twice|probe chase bytes=4096 bytes=8192 -d sim:quick
+2|8 to|ptx chase bytes=1 -d sim:quick
+2|whole number|probe chase bytes= -d sim:quick
+2|sonde explain chase|probe chase =4 -d sim:quick
+2|not known to the simulator|bench 'foo.u32 %r0, %r0, %r1;' -d sim:quick
+2|no ';'|bench add.u32 -d sim:quick
+2|not closed|bench '{ .reg .b32 x; add.u32 x, x, x;' -d sim:quick
+2|whole kernel|bench '.visible .entry k() { ret; }' -d sim:quick
+2|NAME=NUMBER|bench 'add.u32 %r0, %r0, %r1;' --values r9=1 -d sim:quick
+2|setup|bench 'add.u32 %r0, %r0, %r1;' --init oops -d sim:quick
+2|1 to 8|bench 'add.u32 %r0, %r0, %r1;' --chains 0 -d sim:quick
+2|1 to 32|bench 'add.u32 %r0, %r0, %r1;' --warps 0 -d sim:quick
+2|LIST|isa add.u32 --levels '' -d sim:quick
+2|name a file|isa add.u32 --csv - --json - -d sim:quick
+2|name a file|run clock --record - -d sim:quick
+2|larger than 0|--budget 1s run clock -d sim:quick
+2|larger than 0|--budget 1e999 run clock -d sim:quick
+2|whole number|--seed 0x run clock -d sim:quick
+2|replay:|report "$TOP/tests/replay/h200.rec"
+2|not a report|report "$TOP/results/h200.txt"
+2|not a report|report "$SONDE"
+2|not a recording|-d replay:"$file"
+2|schema|-d sim:"$file"
+2|help run|run --csv x clock
+2|help list|list instructions add
+2|sonde --help|version
+2|sonde --help|-
+2|stands alone|--man x
+2|bash, zsh or fish|--completion
+2|bash, zsh or fish|--completion bash zsh
+2|no value|--verbose=2
+2|sonde --help|-V
 END
+[ "$lines" -ge 120 ] || echo "only $lines wrong usages"
+# Results that nobody can get: closed, and full.
+"$SONDE" run clock -q -d sim:quick --json /dev/full >out 2>err
+[ $? = 2 ] && grep -q 'No space left' err || cat err
