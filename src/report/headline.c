@@ -10,11 +10,12 @@
 /* Findings that belong to the GPU as a whole, and the words around them. */
 static const struct {
     const char *id, *before, *after;
+    bool screen; /* also where all is one screen */
 } headlines[] = {
-    {"sm.count", "", "SMs"},
-    {"clock.sm", "SM clock ", ""},
-    {"clock.memory", "memory clock ", ""},
-    {"memory.bus_width", "memory bus ", ""},
+    {"sm.count", "", "SMs", true},
+    {"clock.sm", "SM clock ", "", true},
+    {"clock.memory", "memory clock ", "", false},
+    {"memory.bus_width", "memory bus ", "", false},
 };
 
 static const char simulated_notice[] =
@@ -22,7 +23,7 @@ static const char simulated_notice[] =
     "machine";
 
 static const char replayed_notice[] =
-    "REPLAYED: samples that were recorded, judged again; nothing was measured";
+    "REPLAYED: inferred again from recorded samples; nothing was measured now";
 
 bool headline_says(const struct finding *f)
 {
@@ -125,9 +126,12 @@ static void put_fact(struct buf *out, const char *before, const char *text,
 
 static void put_headlines(const struct writer *w, struct buf *out)
 {
+    const bool all = !w->style->tree || w->style->verbose > REPORT_SCREEN;
     for (size_t i = 0; i < COUNT_OF(headlines); i++) {
         const struct finding *const f =
-            results_find(w->results, headlines[i].id);
+            all || headlines[i].screen
+                ? results_find(w->results, headlines[i].id)
+                : NULL;
         double number;
         if (!finding_number(f, &number))
             continue;

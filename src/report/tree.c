@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/headline.h"
 #include "report/quantity.h"
 #include "report/storage.h"
@@ -19,25 +20,25 @@
 static const struct component {
     const char *id, *label, *parent;
 } components[] = {
-    {"sm",         "SM",                           NULL       },
-    {"shared",     "shared memory",                "sm"       },
-    {"dsm",        "shared memory of the cluster", "sm"       },
-    {"readonly",   "read-only cache",              "sm"       },
-    {"texture",    "texture cache",                "sm"       },
-    {"local",      "L1 for local memory",          "sm"       },
-    {"const_l1",   "constant L1",                  "sm"       },
-    {"const_l15",  "constant L1.5",                "const_l1" },
-    {"icache_l0",  "instruction L0",               "sm"       },
-    {"icache_l1",  "instruction L1",               "icache_l0"},
-    {"icache_l15", "instruction L1.5",             "icache_l1"},
-    {"l1",         "L1 cache",                     "sm"       },
-    {"l2",         "L2 cache",                     "l1"       },
-    {"memory",     "memory",                       "l2"       },
-    {"tlb",        "translation",                  "memory"   },
-    {"tlb_l1",     "TLB L1",                       "tlb"      },
-    {"tlb_l2",     "TLB L2",                       "tlb_l1"   },
-    {"tlb_l3",     "TLB L3",                       "tlb_l2"   },
-    {"link",       "links to other GPUs",          "l2"       },
+    {"sm", "SM", NULL},
+    {"shared", "shared memory", "sm"},
+    {"dsm", "shared memory of the cluster", "sm"},
+    {"readonly", "read-only cache", "sm"},
+    {"texture", "texture cache", "sm"},
+    {"local", "L1 for local memory", "sm"},
+    {"const_l1", "constant L1", "sm"},
+    {"const_l15", "constant L1.5", "const_l1"},
+    {"icache_l0", "instruction L0", "sm"},
+    {"icache_l1", "instruction L1", "icache_l0"},
+    {"icache_l15", "instruction L1.5", "icache_l1"},
+    {"l1", "L1 cache", "sm"},
+    {"l2", "L2 cache", "l1"},
+    {"memory", "memory", "l2"},
+    {"tlb", "translation", "memory"},
+    {"tlb_l1", "TLB L1", "tlb"},
+    {"tlb_l2", "TLB L2", "tlb_l1"},
+    {"tlb_l3", "TLB L3", "tlb_l2"},
+    {"link", "links to other GPUs", "l2"},
 };
 
 /* The attributes of a component in this order; one that begins with such a
@@ -89,6 +90,46 @@ static const char *const attributes[] = {
     "stride_latency",
 };
 
+/* Attributes, and paths to the storage of others, that a person calls
+ * otherwise. */
+static const struct {
+    const char *attribute, *label;
+} labels[] = {
+    {"bank_bytes", "bank width"},
+    {"caches_global", "caches global loads"},
+    {"conflict_cycles", "each further conflict"},
+    {"conflict_latency", "latency by conflict"},
+    {"copy_of_warp", "copy of each warp"},
+    {"far_latency", "latency, far"},
+    {"far_miss_latency", "latency of miss, far"},
+    {"icache_l1", "instructions"}, /* that a cache of constants holds */
+    {"icache_l15", "instructions"},
+    {"latency_indexed", "latency by index"},
+    {"levels", "levels of TLBs"},
+    {"near_latency", "latency, near"},
+    {"near_miss_latency", "latency of miss, near"},
+    {"near_size", "size of near part"},
+    {"overhead", "two clock reads"},
+    {"parts", "partitions"},
+    {"patterns_ca", "Mei's patterns, ld.ca"},
+    {"patterns_cg", "Mei's patterns, ld.cg"},
+    {"per_sm", "copies in an SM"},
+    {"prefetch", "prefetches ahead"},
+    {"region", "an entry covers"},
+    {"replicates", "far lines come near"},
+    {"row_words", "words read together"},
+    {"set_bits", "set index bits"},
+    {"side_bits", "near/far hash bits"},
+    {"size_by_change", "size by latency steps"},
+    {"slice_bits", "slice hash bits"},
+    {"sm_sides", "SMs of either part"},
+    {"sms_sharing", "SMs that share it"},
+    {"shares_with", "same storage as"},
+    {"stride_latency", "latency by stride, 4 B"},
+    {"stride_latency_64", "latency by stride, 8 B"},
+    {"trace_overhead", "clock reads of a trace"},
+};
+
 static const char not_measured[] = "not measured";
 
 struct item {
@@ -137,6 +178,9 @@ static size_t attribute_rank(const char *attribute)
 /* "miss_penalty" as a person writes it; the caller frees. */
 static char *words_of(const char *name)
 {
+    for (size_t i = 0; i < COUNT_OF(labels); i++)
+        if (strcmp(labels[i].attribute, name) == 0)
+            return xstrdup(labels[i].label);
     char *const words = xstrdup(name);
     for (char *c = words; *c != '\0'; c++)
         if (*c == '_')
@@ -192,6 +236,10 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* What the driver tells as 1 and 0. */
+static const char *const yes_or_no[] = {
+    "ecc", "global_reported", "local_reported", "mig", "supported", NULL};
+
 static void put_limit(struct buf *out, const struct item *item)
 {
     const char *const unit = item->finding->unit;
@@ -199,8 +247,12 @@ static void put_limit(struct buf *out, const struct item *item)
     if (ends_with(label, " reported")) /* as is all in this paragraph */
         label[strlen(label) - strlen(" reported")] = '\0';
     buf_printf(out, "%s%s ", out->length > 0 ? ", " : "", label);
-    quantity_value(out, &item->finding->value, 0,
-                   ends_with(label, unit) ? "" : unit);
+    if (text_is_among(item->attribute, yes_or_no) &&
+        item->finding->value.kind == VALUE_NUMBER)
+        buf_text(out, item->finding->value.number > 0 ? "yes" : "no");
+    else
+        quantity_value(out, &item->finding->value, 0,
+                       ends_with(label, unit) ? "" : unit);
     free(label);
 }
 
@@ -213,7 +265,7 @@ static void put_limits(const struct writer *w, const char *rail,
             put_limit(&out, &items->item[i]);
     if (out.length > 0)
         page_line(&w->page, &(struct line){.rail = rail,
-                                           .label = "reported",
+                                           .label = "by the driver",
                                            .column = w->column,
                                            .text = out.data,
                                            .tone = TONE_FAINT});
@@ -292,7 +344,8 @@ static bool is_said(const struct writer *w, const char *storage,
            (f != NULL && strcmp(item->attribute, "shares_with") == 0);
 }
 
-/* What a path has otherwise than the storage that it uses: "texture latency". */
+/* What a path has otherwise than the storage that it uses: "texture latency".
+ */
 static void put_path(const struct writer *w, const char *rail,
                      const char *storage, const char *path)
 {
@@ -301,11 +354,13 @@ static void put_path(const struct writer *w, const char *rail,
         const struct item *const item = &items.item[i];
         if (is_said(w, storage, item))
             continue;
-        char *const name = xasprintf("%s_%s", path, item->attribute);
-        char *const label = words_of(name);
+        char *const words = words_of(item->attribute);
+        char *const whose = words_of(path);
+        char *const label = xasprintf("%s: %s", whose, words);
         writer_finding(w, rail, label, item->finding);
         free(label);
-        free(name);
+        free(whose);
+        free(words);
     }
     free(items.item);
 }
@@ -480,7 +535,9 @@ size_t tree_label_columns(const struct writer *w, size_t most)
     size_t columns = 0;
     for (size_t i = 0; i < w->results->finding_count; i++) {
         const char *const id = w->results->findings[i]->id;
-        const size_t words = strlen(attribute_of(id));
+        char *const text = words_of(attribute_of(id));
+        const size_t words = strlen(text);
+        free(text);
         const size_t least = sizeof not_measured - 1;
         const size_t rails = depth_of(w, component_find(id)) + 1;
         const size_t label =

@@ -1,6 +1,7 @@
 #include "report/writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/phrase.h"
@@ -33,7 +34,7 @@ static void put_note(const struct writer *w, const char *rail, const char *what,
 
 /* What -v adds: how the number came about. */
 static void put_origin(const struct writer *w, const char *rail,
-                       const struct finding *f)
+                       const char *label, const struct finding *f)
 {
     struct buf text = {0};
     phrase_interval(&text, f);
@@ -43,6 +44,7 @@ static void put_origin(const struct writer *w, const char *rail,
     phrase_entries(&text, f->protocol, f->protocol_count);
     put_note(w, rail, "protocol", buf_string(&text));
     buf_free(&text);
+    put_note(w, rail, "id", strcmp(label, f->id) != 0 ? f->id : NULL);
     put_note(w, rail, "study", f->study);
     for (size_t i = 0; i < f->evidence_count; i++)
         put_note(w, rail, "evidence", f->evidence[i]);
@@ -60,7 +62,7 @@ void writer_finding(const struct writer *w, const char *rail, const char *label,
                                        .tone = tone});
     free(text);
     if (w->style->verbose >= REPORT_EVIDENCE)
-        put_origin(w, rail, f);
+        put_origin(w, rail, label, f);
 }
 
 void writer_notice(const struct writer *w)

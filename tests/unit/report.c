@@ -505,9 +505,9 @@ START_TEST(paths_of_one_storage_are_told_with_it)
     char *const text = written(&report_text, &r, style);
     const char *const l1 = strstr(text, "L1 cache");
     ck_assert_ptr_nonnull(l1);
-    ck_assert_ptr_nonnull(strstr(l1, "texture latency"));
+    ck_assert_ptr_nonnull(strstr(l1, "texture: latency"));
     ck_assert_ptr_null(strstr(text, "texture cache"));
-    ck_assert_ptr_null(strstr(text, "texture line"));
+    ck_assert_ptr_null(strstr(text, "texture: line"));
     ck_assert_ptr_null(strstr(text, "sets"));
     free(text);
     results_free(&r);
@@ -540,15 +540,15 @@ START_TEST(code_in_a_cache_of_constants_is_told_with_it)
                            "SM\n"
                            "│\n"
                            "├─ constant L1\n"
-                           "│     size             2 KiB\n"
-                           "│     icache l1 line   128 B\n"
-                           "│     icache l1 shares with const_l1\n"
+                           "│     size                2 KiB\n"
+                           "│     instructions: line  128 B\n"
+                           "│     instructions: same storage as const_l1\n"
                            "│\n"
                            "└─ instruction L0\n"
-                           "   │  size             1 KiB\n"
+                           "   │  size                1 KiB\n"
                            "   │\n"
                            "   └─ instruction L1.5\n"
-                           "         size          128 KiB\n");
+                           "         size             128 KiB\n");
     free(text);
     results_free(&r);
 }
@@ -765,8 +765,8 @@ START_TEST(text_runs_the_limits_of_the_driver_together)
     char *const text =
         written(&report_text, &r,
                 (struct report_style){.tree = true, .verbose = REPORT_TREE});
-    assert_says(text, "reported       size 50 MiB, persisting 1 MiB\n");
-    assert_says(text, "\nblock\n   reported          max threads 1024\n");
+    assert_says(text, "by the driver  size 50 MiB, persisting 1 MiB\n");
+    assert_says(text, "\nblock\n   by the driver     max threads 1024\n");
     free(text);
     results_free(&r);
 }

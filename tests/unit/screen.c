@@ -25,8 +25,8 @@ static void share(struct results *r, const char *id, const char *with)
 static char *screen_of(const struct results *r, size_t width)
 {
     struct buf out = {0};
-    report_text.write(
-        r, &(struct report_style){.tree = true, .width = width}, &out);
+    report_text.write(r, &(struct report_style){.tree = true, .width = width},
+                      &out);
     return buf_take(&out);
 }
 
@@ -68,15 +68,15 @@ START_TEST(a_storage_is_a_row)
         "GPU\n"
         "4 SMs\n"
         "\n"
-        "storage        size  line/sector  sets × ways  cycles    ns  shared "
-        "by\n"
+        "storage        size  line/sector  sets × ways  cycles    ns  one per\n"
+
         "L1 cache     16 KiB     128/32 B       32 × 4    32.1  32.1  SM\n"
         "  also serves texture (88 cycles)\n"
         "L2 cache     ?1 MiB                   – × ≥16\n"
         "translation   reach         page\n"
-        "TLB L1       32 MiB        2 MiB                  +53   +53  all SMs\n"
-        "? in doubt; ≥ ≤ bounds; – not measured; + a miss adds\n"
-        "Open: 1 not measured (l2.sets), 1 in doubt, 1 bound; sonde -v says "
+        "TLB L1       32 MiB        2 MiB                  +53   +53  GPU\n"
+        "? in doubt; ≥ ≤ bounds; – unknown; + a miss adds\n"
+        "Open: 1 not measured (l2.sets), 1 in doubt, 1 bound; -v says "
         "why\n");
     free(text);
     results_free(&r);
@@ -113,7 +113,7 @@ START_TEST(what_is_open_is_named_as_far_as_it_fits)
     ck_assert_ptr_nonnull(line);
     ck_assert_ptr_nonnull(
         strstr(line, "20 not measured (l1.attribute_0, l1.attribute_1, …); "
-                     "sonde -v says why\n"));
+                     "-v says why\n"));
     ck_assert_uint_le(page_columns(line), 81);
     free(text);
     results_free(&r);
@@ -128,7 +128,7 @@ START_TEST(what_cannot_be_found_is_not_open)
     finding_none(results_add(&r, "block.shared", "properties"), "not told");
     finding_skip(results_add(&r, "texture.size", "size"), "there is none");
     char *const text = screen_of(&r, 0);
-    ck_assert_ptr_nonnull(strstr(text, "\nAll is measured; sonde -v says more"));
+    ck_assert_ptr_nonnull(strstr(text, "\nAll is measured; -v says more"));
     ck_assert_ptr_null(strstr(text, "–"));
     free(text);
     results_free(&r);
@@ -143,9 +143,10 @@ START_TEST(a_bandwidth_and_parts_have_their_place)
     add(&r, "l2.near_latency", 279.4, "cycles");
     add(&r, "l2.far_latency", 455.6, "cycles");
     char *const text = screen_of(&r, 0);
-    ck_assert_ptr_nonnull(strstr(text, "\nL2 cache  9.5 TB/s\n"
-                                       "  in parts of 30 MiB: near 279, far "
-                                       "456 cycles\n"));
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "\nL2 cache  9.5 TB/s\n"
+                                 "  2 partitions of 30 MiB: hits 279 near, "
+                                 "456 far cycles\n"));
     free(text);
     results_free(&r);
 }
@@ -159,7 +160,7 @@ START_TEST(what_spreads_has_a_mark)
     char *const text = screen_of(&r, 0);
     ck_assert_ptr_nonnull(strstr(text, "\nL1 cache      30\n"
                                        "L2 cache    ~300\n"
-                                       "~ give or take over 2 %\n"));
+                                       "~ ± over 2 %\n"));
     free(text);
     results_free(&r);
 }

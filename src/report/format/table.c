@@ -49,7 +49,7 @@ static void put_heading(const struct table *t)
                            NUMBER_WIDTH - 1, "-O", level);
     snprintf(line + at, sizeof line - (size_t)at, "%*s", NUMBER_WIDTH + 2,
              "/clk/SM");
-    put_line(t, line, TONE_FAINT, "machine code of a copy", TONE_FAINT);
+    put_line(t, line, TONE_FAINT, "machine code", TONE_FAINT);
 }
 
 /* "4.0", "?4.0" where it is in doubt, "-" where it was not measured. */

@@ -56,8 +56,7 @@ static void put_open(struct buf *out, const struct open *o, size_t names)
     put_names(out, o, names);
     put_count(out, o->doubted, "in doubt");
     put_count(out, o->bounds, o->bounds > 1 ? "bounds" : "bound");
-    buf_printf(out, "%s sonde -v says ",
-               out->length > 0 ? ";" : "All is measured;");
+    buf_printf(out, "%s -v says ", out->length > 0 ? ";" : "All is measured;");
     buf_text(out, o->missing + o->doubted + o->bounds > 0 ? "why" : "more");
 }
 

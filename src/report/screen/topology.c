@@ -25,7 +25,7 @@ static const struct column headings[] = {
     [CYCLES] = {.heading = "cycles"},
     [NS] = {.heading = "ns"},
     [RATE] = {.heading = "read"},
-    [USERS] = {.heading = "shared by", .left = true},
+    [USERS] = {.heading = "one per", .left = true},
     {0},
 };
 
@@ -237,20 +237,20 @@ static char *ns_cell(const struct screen *s, const struct finding *f,
     return with_plus(plus, buf_take(&out));
 }
 
-/* "SM", "4 per SM", "2 SMs", "all SMs", as far as was found. */
+/* What has one of its own: "SM", "quarter SM", "2 SMs", "GPU", as far as was
+ * found. */
 static char *users_cell(const struct screen *s, const char *component)
 {
     double per_sm, sms, all = 0;
     if (finding_number(find(s, component, "per_sm"), &per_sm) && per_sm > 1)
-        return xasprintf("%.0f per SM", per_sm);
+        return xasprintf("1/%.0f SM", per_sm);
     const struct finding *const f = find(s, component, "sms_sharing");
     finding_number(find(s, "sm", "count"), &all);
     if (!finding_number(f, &sms))
         return f != NULL && !f->skipped ? number_cell(f, put_plain) : NULL;
     if (sms <= 1)
         return xstrdup("SM");
-    return sms >= all && all > 0 ? xstrdup("all SMs")
-                                 : xasprintf("%.0f SMs", sms);
+    return sms >= all && all > 0 ? xstrdup("GPU") : xasprintf("%.0f SMs", sms);
 }
 
 static void add_row(struct screen *s, const struct storage *storage,
@@ -286,7 +286,10 @@ static void put_path(const struct screen *s, const char *storage,
         storage_agree(cost, cost_of(s, storage, &ignored)))
         return;
     char *const cycles = number_cell(cost, put_short);
-    buf_printf(out, " (%s%s cycles)", plus, cycles);
+    if (plus[0] != '\0')
+        buf_printf(out, " (a miss adds %s cycles)", cycles);
+    else
+        buf_printf(out, " (%s cycles)", cycles);
     free(cycles);
 }
 
@@ -304,28 +307,28 @@ static void add_paths(struct screen *s, const char *storage)
     buf_free(&out);
 }
 
-/* "near 279, far 456; a miss: near 548, far 727 cycles": an L2 in parts. */
+/* "hits 279 near, 456 far; misses 548, 727 cycles": an L2 in parts. */
 static void add_sides(struct screen *s)
 {
     static const struct {
-        const char *attribute, *before;
+        const char *attribute, *before, *after;
     } sides[] = {
-        {"near_latency", "near "},
-        {"far_latency", ", far "},
-        {"near_miss_latency", "; a miss: near "},
-        {"far_miss_latency", ", far "},
+        {"near_latency", "hits ", " near"},
+        {"far_latency", ", ", " far"},
+        {"near_miss_latency", "; misses ", ""},
+        {"far_miss_latency", ", ", ""},
     };
     struct buf out = {0};
     char *const size = number_cell(find(s, "l2", "near_size"), put_quantity);
     if (size != NULL && strcmp(size, "–") != 0)
-        buf_printf(&out, "in parts of %s: ", size);
+        buf_printf(&out, "2 partitions of %s: ", size);
     free(size);
     const size_t length = out.length;
     for (size_t i = 0; i < COUNT_OF(sides); i++) {
         char *const cycles =
             number_cell(find(s, "l2", sides[i].attribute), put_short);
         if (cycles != NULL)
-            buf_printf(&out, "%s%s", sides[i].before, cycles);
+            buf_printf(&out, "%s%s%s", sides[i].before, cycles, sides[i].after);
         free(cycles);
     }
     if (out.length > length) {
@@ -376,13 +379,10 @@ static const struct mark {
     const char *mark, *meaning;
     bool first; /* it means that only before all else */
 } marks[] = {
-    {"?", "? in doubt", false},
-    {"~", "~ give or take over 2 %", false},
-    {"≥", "≥ ≤ bounds", false},
-    {"≤", "≥ ≤ bounds", false},
-    {"–", "– not measured", false},
-    {"+", "+ a miss adds", true},
-    {"(", "( ) the driver's", true},
+    {"?", "? in doubt", false},         {"~", "~ ± over 2 %", false},
+    {"≥", "≥ ≤ bounds", false},         {"≤", "≥ ≤ bounds", false},
+    {"–", "– unknown", false},     {"+", "+ a miss adds", true},
+    {"(", "( ) driver says", true},
 };
 
 static bool has_mark(const struct columns *c, const struct mark *m)
