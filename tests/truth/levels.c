@@ -150,6 +150,13 @@ static const struct {
      "'policy': 'random', 'copies_per_sm': 3} "
      "paths/global.ca={'l1': 50, 'l2': 240, 'memory': 800}",
      "l1.size", 131072, 0},
+    /* Lines in a row come to half of the sets at a time. */
+    {"caches/own={'sets': 64, 'ways': 9, 'set_bits': "
+     "[[7, 9, 10, 11, 13, 14, 20], [7, 8, 9, 10, 11, 14, 20], "
+     "[9, 14, 15, 19, 20], [7, 9, 11, 12, 13, 14, 15], [9, 11, 16, 18, 19], "
+     "[9, 11, 14, 15, 16, 17, 19]]} "
+     "paths/local={'own': 40, 'l2': 470, 'memory': 947}",
+     "local.size", 0, 0},
     /* Rings that miss for certain miss the next one, too. */
     {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
      "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "

@@ -48,7 +48,9 @@ struct line_question {
     const struct fact_bracket *facts;
     const struct fact_sector *sector;
     struct fact_line *line;
+    uint64_t visits; /* loads of a chase that is timed */
 };
+enum { VISITS = 4096 };
 
 /* The elements of one candidate: `count` in the cache's size, and `more` from
  * `beyond` on. */
@@ -93,9 +95,10 @@ static struct shares average_share(const struct line_question *q,
                                    const char *list, int warm)
 {
     const struct fact_bracket *const f = q->facts;
-    const struct cost cost = lab_average(
-        q->lab, "chase %s %s %s=%d%s visits=4096 repeats=1", q->row->load, list,
-        q->row->of_sm ? "warm" : "sweep", warm, q->row->of_sm ? "" : " warm=0");
+    const struct cost cost =
+        lab_average(q->lab, "chase %s %s %s=%d%s visits=%" PRIu64 " repeats=1",
+                    q->row->load, list, q->row->of_sm ? "warm" : "sweep", warm,
+                    q->row->of_sm ? "" : " warm=0", q->visits);
     return (struct shares){.miss = (cost.cycles - f->plateau) /
                                    (f->miss - f->plateau)};
 }
@@ -236,6 +239,9 @@ static bool is_free(const struct line_question *q)
 /* Overfull at so many places is no accident; and more elements than that take
  * some milliseconds a lap, so that they are asked at no more. */
 enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
+
+/* So many take a tenth of a second or two, at each place. */
+enum { ELEMENTS_SETTLED = 1 << 16 };
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
  * place, surely if nearly all loads miss; false if at one all fits.  Nearly all
@@ -634,15 +640,19 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
 /*
  * That nothing longer than the sector is overfull may be since the cache is
  * larger than its rings told, by 1.7 and more: then as many sectors fit, too.
- * Of unlike parts averages depend on how many loads are far.
+ * Of unlike parts a ring of twice as many elements settles as late as one of
+ * half as many, which fit: it is timed once it was chased for two laps.
  */
-static void check_sector(const struct line_question *q, struct finding *f)
+static void check_sector(struct line_question *q, struct finding *f)
 {
+    const uint64_t elements = 2 * q->facts->fits / q->sector->bytes;
     bool surely;
     if (q->line->paired || q->line->bound || q->sector->bound ||
         q->line->bytes != q->sector->bytes)
         return;
-    if (q->facts->near_fits > 0)
+    while (q->facts->near_fits > 0 && q->visits < 2 * elements)
+        q->visits *= 2;
+    if (elements > ELEMENTS_SETTLED && q->facts->near_fits > 0)
         report_unproved(q, f, why_misses_alike);
     else if (!is_overfull(q, q->sector->bytes, &surely) && lab_ok(q->lab))
         report_unproved(q, f, why_line_unfilled);
@@ -659,9 +669,12 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
 {
     const enum level_id id = level_of(row);
     struct finding *const f = lab_finding(lab, row->component, "line");
-    const struct line_question q = {lab, row, fact_bracket(lab, id),
-                                    fact_sector(lab, id),
-                                    fact_line_write(lab, id)};
+    struct line_question q = {.lab = lab,
+                              .row = row,
+                              .facts = fact_bracket(lab, id),
+                              .sector = fact_sector(lab, id),
+                              .line = fact_line_write(lab, id),
+                              .visits = VISITS};
     if (q.sector->bytes == 0) {
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "sector"));
         return;

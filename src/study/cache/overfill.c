@@ -84,6 +84,7 @@ struct flood {
     const char *homes; /* of its lines (l2/homes.h) */
     double limit;      /* cycles of the dearest hit */
     double late;       /* share of hits that take longer */
+    bool uneven;       /* more lines found more room */
     struct finding *finding;
 };
 enum { WHOLE = -1 };
@@ -368,6 +369,18 @@ static unsigned wider(const struct flood *q, const struct dose *d)
     return can && WIDER * d->pool * q->line <= WIDEST ? WIDER : 2;
 }
 
+/* What is left of more lines seems more, by so many standard errors: then some
+ * sets may have had room for more of the fewer, and these do not count.  Of a
+ * difference that is less the mean takes in two thirds, which its interval
+ * holds. */
+static const double rise_most = 1.5;
+
+static bool rises(const struct occupancy *first, const struct occupancy *again)
+{
+    return again->lines - first->lines >
+           rise_most * hypot(first->error, again->error);
+}
+
 /* Twice as many lines must show the same, or four times; or more, where some
  * sets had still room: of what all SMs share that must show again. */
 static void ask_again(struct flood *q, const struct dose *once, struct held *h)
@@ -383,6 +396,10 @@ static void ask_again(struct flood *q, const struct dose *once, struct held *h)
             return;
         const struct occupancy again = ask_dose(q, &d);
         h->agrees = occupancy_join(&first, &again, &h->all);
+        if (rises(&first, &again)) {
+            h->all = again;
+            q->uneven = true;
+        }
         if (h->agrees || again.lines < first.lines)
             return;
         h->all = again;
@@ -471,7 +488,8 @@ static bool take_homes(struct flood *q)
 }
 
 /* What is at home on one side; false if it is not told.  That twice as many
- * lines show the same is asked of one. */
+ * lines show the same is asked of one, and of the other
+ * if they do not. */
 static bool ask_part(struct flood *q, int side, struct held *h)
 {
     const struct fact_sides *const sides = fact_sides(q->lab);
@@ -480,7 +498,7 @@ static bool ask_part(struct flood *q, int side, struct held *h)
     q->limit = hits_limit(sides->hit, sides->hit + sides->miss) +
                fact_trace(q->lab)->cycles;
     const struct dose once = overfill(q, LOOKS_OF_PART, h);
-    if (side == 0 && lab_ok(q->lab))
+    if ((side == 0 || q->uneven) && lab_ok(q->lab))
         ask_again(q, &once, h);
     return lab_ok(q->lab) && q->late < late_most;
 }

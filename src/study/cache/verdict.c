@@ -83,8 +83,8 @@ static void judge_line(struct lab *lab, const char *component,
         lab_proposal(lab, "size", component, attribute);
     const struct finding *const by_sets =
         estimate(lab, "structure", component, attribute);
-    struct finding *const f = accept(lab, component, attribute,
-                                     by_sets != NULL ? by_sets : proposal);
+    struct finding *const f =
+        accept(lab, component, attribute, by_sets != NULL ? by_sets : proposal);
     if (doubt != NULL && !doubt->skipped)
         finding_none(f, "%s", doubt->because);
 }
@@ -304,6 +304,21 @@ static void doubt_by_sets(const struct lab *lab, const char *component,
     finding_interval(size, fmin(bytes, low), fmax(bytes, high), -1);
 }
 
+/* Of memory that nothing but rings and sets tell of: rings in order may fill
+ * some sets before others, and sets may have more ways than there is room for
+ * lines; where both differ it is one of them, or lies between. */
+static void compare_with_sets(const struct lab *lab, const char *component,
+                              struct finding *size)
+{
+    const double bytes = bytes_of_sets(lab, component);
+    const double rings = size->value.number;
+    if (size->status != STATUS_MEASURED || bytes == 0 || bytes == rings)
+        return;
+    finding_value(size, STATUS_IN_DOUBT, value_number(rings));
+    finding_because(size, why_rings_and_sets, rings, bytes);
+    finding_interval(size, fmin(bytes, rings), fmax(bytes, rings), -1);
+}
+
 /* Of what an SM has: rings are corrected by what sets or lines in random order
  * say.  Sets of another path that shares the storage count if the latter allow
  * them. */
@@ -327,6 +342,8 @@ static void judge_of_sm(struct lab *lab, const char *component,
     else if (sets != NULL && (sets->status != STATUS_DERIVED ||
                               (are_sets_known(lab, component) && confirmed)))
         correct_by_sets(f, sets);
+    if (overfill == NULL)
+        compare_with_sets(lab, component, f);
     if (overfill == NULL || overfill->status != STATUS_MEASURED)
         return;
     compare_with_overfill(f, overfill);
