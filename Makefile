@@ -19,7 +19,7 @@ SHARED   := -fPIC -fvisibility=hidden
 OBJCOPY  ?= objcopy
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
-            -Wmissing-prototypes -Wconversion
+            -Wmissing-prototypes -Wconversion -Wformat-security
 CFLAGS   += -std=c11 $(OPT) $(WARN)
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -DSONDE_VERSION='"$(VERSION)"'
 ifdef SAN

@@ -16,25 +16,9 @@
 set -eu
 archive=$(realpath "$1")
 here=$(dirname "$(realpath "$0")")
-rm -rf "$2"
-mkdir -p "$2"
-work=$(realpath "$2")
 name=$(basename "$archive" .tar.gz)
-unset MAKEFLAGS MFLAGS MAKELEVEL
 jobs=-j$(nproc)
-wrong=0
-
-part() { # name; a script of that name in a shell of its own
-    if (set -eu; cd "$work"; "$1") >"$work/$1.log" 2>&1; then
-        echo "$1: ok"
-    elif [ $? = 77 ]; then
-        echo "$1: $(tail -1 "$work/$1.log")"
-    else
-        wrong=1
-        echo "$1: WRONG"
-        tail -15 "$work/$1.log"
-    fi
-}
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 skip() {
     echo "$*"
@@ -55,7 +39,7 @@ archive() {
 
 clients() {
     nm -D --defined-only installed/usr/lib/libsonde.so.0 >visible
-    ! grep -v ' T sonde_[a-z_]*$' visible
+    if grep -v ' T sonde_[a-z_]*$' visible; then exit 1; fi
     sh "$here/clients.sh" "$work/installed" /usr "$work/clients" "$work/installed/usr/share/doc/sonde/examples"
 }
 
@@ -79,7 +63,7 @@ deb() {
 
 static() {
     make -C "$name" $jobs static
-    ! ldd "$name/build/static/sonde"
+    if ldd "$name/build/static/sonde"; then exit 1; fi
     "$name/build/static/sonde" -q run clock -d sim:quick
 }
 
@@ -88,7 +72,29 @@ musl() {
     sh "$here/musl.sh" "$work/$name" "$work/musl"
 }
 
-for each in archive clients sanitized deb static musl; do
-    part $each
+# Each part is a process of its own: a command that fails ends it.
+if [ $# = 3 ]; then
+    work=$2
+    cd "$work"
+    "$3"
+    exit 0
+fi
+rm -rf "$2"
+mkdir -p "$2"
+work=$(realpath "$2")
+wrong=0
+for part in archive clients sanitized deb static musl; do
+    status=0
+    sh "$here/check.sh" "$archive" "$work" $part >"$work/$part.log" 2>&1 ||
+        status=$?
+    case $status in
+    0) echo "$part: ok" ;;
+    77) echo "$part: $(tail -1 "$work/$part.log")" ;;
+    *)
+        wrong=1
+        echo "$part: WRONG"
+        tail -15 "$work/$part.log"
+        ;;
+    esac
 done
 exit $wrong

@@ -23,11 +23,11 @@ all_files >"$root/before"
 inside 'apt-get install -y -qq --no-install-recommends /tmp/sonde_*.deb >/dev/null
     sonde --version
     sonde -q -d sim:quick | sed -n "1,5p"
-    ! ldconfig -p | grep libsonde
+    if ldconfig -p | grep libsonde; then exit 1; fi
     apt-get install -y -qq --no-install-recommends /tmp/libsonde*.deb >/dev/null
     sh /tmp/clients.sh "" /usr /tmp/clients /usr/share/doc/libsonde-dev/examples
     apt-get purge -y -qq sonde libsonde0 libsonde-dev >/dev/null
-    ! command -v sonde'
+    if command -v sonde; then exit 1; fi'
 all_files >"$root/after"
 diff "$root/before" "$root/after"
 echo "removed without a rest"

@@ -33,6 +33,6 @@ if [ ! -e "$prefix/lib/libzstd.a" ]; then
 fi
 make -C "$source" -j"$(nproc)" B=build/musl static
 built=$source/build/musl/static/sonde
-! ldd "$built" 2>/dev/null
+if ldd "$built" 2>/dev/null; then exit 1; fi
 "$built" -q -d sim:quick
 sh "$source/tests/cli/run.sh" "$built" $(sed -n 's/^QUICK_CASES = //p' "$source/tests/tests.mk")

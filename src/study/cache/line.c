@@ -305,7 +305,7 @@ static void report_unproved(const struct line_question *q, struct finding *f,
     keep_sector(q);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->sector->bytes));
     f->has_interval = false;
-    finding_because(f, why);
+    finding_because(f, "%s", why);
 }
 
 /* Where there is room for few places, all may put both parts in the same sets;
