@@ -44,6 +44,12 @@ static const struct small {
            "caches/l2/write_bandwidth=40 memory_read_bandwidth=24 "
            "memory_write_bandwidth=20 shared_memory/read_bandwidth=64 "
            "shared_memory/write_bandwidth=48"},
+    /* Nothing to find but L2: all else would be noise. */
+    {"small_bare",
+     SMALL " caches/l1= caches/const_l1= caches/const_l15= tlbs= "
+           "paths/global.ca={'l2': 220, 'memory': 420} "
+           "paths/global.cg={'l2': 216, 'memory': 416} "
+           "paths/constant={'l2': 230, 'memory': 430}"},
     {"small_rates",
      SMALL " sms=1 warp_schedulers=1 max_warps_per_sm=16 "
            "l2_reported_bytes=32768 caches/l2/sets=32 "

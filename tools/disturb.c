@@ -653,6 +653,53 @@ static double percent(double part, size_t of)
     return 100 * part / fmax(1, (double)of);
 }
 
+/* Runs, and those that found what is not there. */
+static struct {
+    size_t runs, alarmed;
+} alarms[KINDS_MOST][STRENGTHS + 1];
+
+/* What is not there, neither by the undisturbed run nor by the profile, and was
+ * looked for; NULL: nothing was found of it. */
+static const char *first_alarm(const struct run *run, json_t *truth,
+                               json_t *found, const char *outcomes)
+{
+    const char *id;
+    json_t *finding;
+    json_object_foreach(found, id, finding)
+    {
+        const json_t *const true_ = json_object_get(truth, id);
+        if (judge_has(true_, finding) && !judge_has(true_, true_) &&
+            judgement_of(run, id, true_, finding, outcomes) == JUDGED_WRONG)
+            return id;
+    }
+    return NULL;
+}
+
+static void count_alarm(const char *folder, const struct run *run,
+                        json_t *truth, json_t *found)
+{
+    char *const outcomes = outcomes_of(folder, run, found);
+    const char *const alarm = first_alarm(run, truth, found, outcomes);
+    alarms[run->disturbance][run->strength].runs++;
+    if (alarm != NULL) {
+        alarms[run->disturbance][run->strength].alarmed++;
+        show_command(folder, run);
+        printf("    finds %s, which is not there\n", alarm);
+    }
+    free(outcomes);
+}
+
+static void show_alarms(void)
+{
+    printf("\nfound what is not there:\n");
+    for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+        for (size_t strength = 1; strength <= STRENGTHS; strength++)
+            if (alarms[kind][strength].runs > 0)
+                printf("%-10s %8zu  %zu of %zu runs\n", disturbances[kind].kind,
+                       strength, alarms[kind][strength].alarmed,
+                       alarms[kind][strength].runs);
+}
+
 static void cover_run(const char *folder, const struct run *run, json_t *truth,
                       json_t *found, const char *end)
 {
@@ -676,6 +723,8 @@ static void cover_run(const char *folder, const struct run *run, json_t *truth,
     }
     json_decref(profile);
     free(path);
+    if (truth != NULL && found != NULL && strcmp(run->study, "topology") == 0)
+        count_alarm(folder, run, truth, found);
 }
 
 static int coverage(const char *folder)
@@ -697,6 +746,7 @@ static int coverage(const char *folder)
                            percent(c->width, c->count), c->steps,
                            percent((double)c->steps_held, c->steps));
             }
+    show_alarms();
     printf("%zu runs\n", runs);
     return runs == 0 ? 2 : 0;
 }

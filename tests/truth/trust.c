@@ -150,6 +150,30 @@ START_TEST(what_disturbs_more_makes_nothing_wrong)
 }
 END_TEST
 
+/* On a GPU of an L2 and nothing else no cache, TLB or window is named;
+ * `make calibrate` counts in how many of a thousand runs one is. */
+START_TEST(featureless_noise_names_nothing)
+{
+    static const struct tried noises[] = {
+        {"small_bare", "noise", 2, 0}, {"small_bare", "noise", 1, 0},
+        {"small_bare", "noise", 3, 0}, {"small_bare", "noise", 4, 0},
+        {"small_bare", "rare", 2, 0},  {"small_bare", "neighbour", 2, 0},
+        {"small_bare", "intruder", 2, 0}};
+    const struct tried *const t = &noises[_i];
+    json_t *const truth =
+        found_on((struct wanted){.gpu = t->gpu, .kind = "none", .seed = 1});
+    json_t *const found =
+        found_on((struct wanted){t->gpu, t->kind, t->strength, 1});
+    struct tally tally = tally_of(truth, found, 1);
+    ck_assert_msg(tally.count[JUDGED_WRONG] == 0, "%s, %s %u:%s", t->gpu,
+                  t->kind, t->strength, buf_string(&tally.wrong));
+    ck_assert_uint_lt(tally.count[JUDGED_RIGHT], 40);
+    buf_free(&tally.wrong);
+    json_decref(truth);
+    json_decref(found);
+}
+END_TEST
+
 /* Cycles of an interval: its middle, and half of its width. */
 static void interval_is(const json_t *findings, const char *id, double cycles,
                         double half)
@@ -254,6 +278,8 @@ Suite *suite_truth_trust(void)
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
     tcase_add_test(slow, what_others_delay_makes_no_hits);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
+    tcase_add_loop_test(t, featureless_noise_names_nothing, 0, 1);
+    tcase_add_loop_test(slow, featureless_noise_names_nothing, 1, 7);
     tcase_add_loop_test(slow, what_disturbs_more_makes_nothing_wrong, 0,
                         (int)COUNT_OF(tried_slowly));
     return suite;
