@@ -14,10 +14,24 @@ fetch() { # source package
         echo "autoreconf and dpkg-source are not there"
         exit 77
     }
-    (cd "$prefix" && apt-get source -qq "$1" >/dev/null 2>&1) || {
-        echo "no source of $1: apt-get knows of no deb-src"
+    (cd "$prefix" && with_sources source -qq "$1") || {
+        echo "apt-get has no source of $1"
         exit 77
     }
+}
+
+# apt-get with lists of its own, of Debian's sources: the system's stay as they are.
+with_sources() {
+    mkdir -p "$prefix/apt/lists/partial"
+    [ -e "$prefix/apt/sources.list" ] || {
+        echo "deb-src http://deb.debian.org/debian $(
+            . /etc/os-release && echo "$VERSION_CODENAME") main" \
+            >"$prefix/apt/sources.list"
+        with_sources update -qq
+    }
+    apt-get -o Dir::Etc::SourceList="$prefix/apt/sources.list" \
+        -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$prefix/apt/lists" "$@"
 }
 
 if [ ! -e "$prefix/lib/libjansson.a" ]; then
