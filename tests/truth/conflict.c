@@ -107,6 +107,17 @@ static const struct {
      "paths/constant={'const_l1': 29, 'const_l15': 116, 'l2': 403, "
      "'memory': 898}",
      "const_l15", "16", "11", "fifo"},
+    /* Of one line more than a set holds random loads show no midpoint. */
+    {"sms=1 caches/const_l1={'line': 128, 'sector': 64, 'sets': 1, "
+     "'ways': 10, 'policy': 'fifo'} caches/const_l15={'line': 128, "
+     "'sector': 64, 'sets': 8, 'ways': 19, 'policy': {'kind': "
+     "'lru_midpoint', 'behind': 2}, 'set_bits': [[7,10,11,12],[8,11,12],"
+     "[9,10]]} paths/constant={'const_l1': 39, 'const_l15': 112, 'l2': 309, "
+     "'memory': 581}",
+     "const_l15", "8", "19", "lru_midpoint"},
+    {L1("'sets': 8, 'ways': 48, 'policy': {'kind': 'lru_midpoint', "
+        "'behind': 1}"),
+     "l1", "8", "48", "lru_midpoint"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

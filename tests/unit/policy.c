@@ -68,7 +68,7 @@ static const enum cache_policy kinds[] = {
 START_TEST(each_policy_is_found_again)
 {
     static const uint32_t ways[] = {4, 8, 16, 64};
-    /* Of many ways it passes for lru. */
+    /* Of many ways it may be taken for lru. */
     const bool few = kinds[_i] == POLICY_LRU_MIDPOINT;
     for (size_t i = 0; i < COUNT_OF(ways) - few; i++) {
         const struct policy_verdict v =
@@ -79,6 +79,15 @@ START_TEST(each_policy_is_found_again)
                       v.ambiguous, cache_policy_name(v.policy),
                       v.score[v.policy].agrees);
     }
+}
+END_TEST
+
+/* Of one line more than a set holds few are missed. */
+START_TEST(an_lru_that_may_be_a_midpoint_is_said)
+{
+    const struct policy_verdict v = judge(POLICY_LRU_MIDPOINT, 19, 20, 0);
+    ck_assert(v.policy == POLICY_LRU_MIDPOINT || v.midpoint);
+    ck_assert(!judge(POLICY_LRU, 4, 6, 0).midpoint);
 }
 END_TEST
 
@@ -210,6 +219,7 @@ Suite *suite_policy(void)
     TCase *t;
     Suite *const suite = suite_of("policy", 30, &t);
     tcase_add_loop_test(t, each_policy_is_found_again, 0, COUNT_OF(kinds));
+    tcase_add_test(t, an_lru_that_may_be_a_midpoint_is_said);
     tcase_add_loop_test(t, some_loads_may_be_told_wrongly, 0, COUNT_OF(kinds));
     tcase_add_test(t, what_nothing_explains_is_not_known);
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);

@@ -29,9 +29,7 @@ static const double DEVIATIONS_MOST = 6;
 
 /* Ages that are tried of rrip: those of its authors (Jaleel and others 2010),
  * of two bits and of fewer, and lines that come in as the next to go.  Of
- * lru_midpoint a few hits, and more than any set has ways; a few are told from
- * lru where the set is small, as random loads then show. */
-enum { FEW_WAYS = 32 };
+ * lru_midpoint a few hits, and more than any set has ways. */
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
@@ -296,11 +294,21 @@ static enum cache_policy likeliest(const struct policy_verdict *v, size_t but,
     return best;
 }
 
-/* An lru_midpoint is more than an lru, of which many ways show little: where
- * the loads do not speak for it, it is none. */
+/* A handful of loads may be wrong by chance; a lead of 10 is theirs. */
+static const double LEAD_LEAST = 10;
+
+/* An lru_midpoint is more than an lru, of which random loads of many ways show
+ * little: where they do not speak for it, it is taken for that, and said. */
 static void choose(struct policy_verdict *v, bool random_explains, size_t count)
 {
-    const enum cache_policy best = likeliest(v, POLICY_COUNT, POLICY_COUNT);
+    enum cache_policy best = likeliest(v, POLICY_COUNT, POLICY_COUNT);
+    const double lead = (v->score[POLICY_LRU].likelihood -
+                         v->score[POLICY_LRU_MIDPOINT].likelihood) *
+                        (double)count;
+    v->midpoint = (best == POLICY_LRU || best == POLICY_LRU_MIDPOINT) &&
+                  fabs(lead) < LEAD_LEAST;
+    if (v->midpoint)
+        best = POLICY_LRU;
     const enum cache_policy next = likeliest(
         v, best, best == POLICY_LRU ? POLICY_LRU_MIDPOINT : POLICY_COUNT);
     v->policy = best;
@@ -311,8 +319,7 @@ static void choose(struct policy_verdict *v, bool random_explains, size_t count)
                         (double)count;
     v->known = best == POLICY_RANDOM ? random_explains
                                      : v->score[best].agrees >= AGREES_LEAST;
-    /* A handful of loads may be wrong by chance; a lead of 10 is theirs. */
-    v->ambiguous = v->known && v->lead < 10;
+    v->ambiguous = v->known && v->lead < LEAD_LEAST;
 }
 
 static struct policy_verdict find_in(const struct policy_load *loads,
@@ -329,9 +336,6 @@ static struct policy_verdict find_in(const struct policy_load *loads,
         /* Two ways leave a tree and a bit a way nothing to do but LRU. */
         if ((policy == POLICY_PLRU && !u64_is_power(ways)) ||
             ((policy == POLICY_PLRU || policy == POLICY_NRU) && ways == 2))
-            continue;
-        if (certain[i].behind > 0 && certain[i].behind < ways &&
-            ways > FEW_WAYS)
             continue;
         const struct policy_score score =
             score_certain(loads, count, i, room, fresh);

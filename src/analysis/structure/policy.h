@@ -36,6 +36,7 @@ struct policy_verdict {
     bool known;
     enum cache_policy policy;
     bool ambiguous; /* another does the same on these ways */
+    bool midpoint;  /* … an lru_midpoint for the lru that it is taken for */
     enum cache_policy runner_up;
     double lead; /* of the likelihood over the runner-up's, all loads */
     struct policy_score score[POLICY_COUNT];

@@ -778,8 +778,11 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
         bring_near(e, list);
     struct script s = script_of(e);
     const size_t skip = write_start(e, d, &s);
-    script_add(&s, &(struct script_step){
-                       .timed = true, .draws = d->visits, .lines = list});
+    if (d->order != NULL)
+        add_lines(&s, 0, true, d->order);
+    else
+        script_add(&s, &(struct script_step){
+                           .timed = true, .draws = d->visits, .lines = list});
     const struct samples *const v = visit(e, &s, d->take);
     const struct column cycles = lab_column_of(e->lab, v, "cycles");
     const struct column offset = lab_column_of(e->lab, v, "offset");

@@ -24,9 +24,9 @@
  * What lies in front of the cache that is asked (const_l1 of const_l15) is
  * emptied before a line is looked for, by loads of its own: so many runs of
  * `run.count` lines, one after the other, where some policies keep what was hit
- * from what was not each of them `twice`; and all of it `laps` times over, since
- * others leave some by chance.  Those of its lines that are of a set in question
- * count among that set's (geometry.c).
+ * from what was not each of them `twice`; and all of it `laps` times over,
+ * since others leave some by chance.  Those of its lines that are of a set in
+ * question count among that set's (geometry.c).
  */
 struct front {
     struct segment run; /* the first; count 0: nothing lies in front */
@@ -48,13 +48,14 @@ struct eviction {
     bool chancy;        /* victims are picked by chance */
     bool fresh;         /* holds nothing else when a launch begins */
     struct front front; /* a cache that answers before this one does */
-    const char *homes; /* of which its lines are (l2/homes.h); NULL: all are */
+    const char *homes;  /* of which its lines are (l2/homes.h); NULL: all are */
     /* Places are numbers of lines in a random order of so many bits, as of a
-     * cache whose index deals whatever is near to all sets alike; 0: offsets. */
+     * cache whose index deals whatever is near to all sets alike; 0: offsets.
+     */
     unsigned strewn;
     uint64_t whole; /* the span of offsets, then */
     uint64_t alone; /* laps of others before a line is looked for; 0: usual */
-    bool maps; /* its lines can be mapped at several addresses */
+    bool maps;      /* its lines can be mapped at several addresses */
     /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
      * the first; 0: there are none. */
     unsigned mapped;
@@ -78,8 +79,8 @@ bool eviction_crowds(struct eviction *eviction,
                      const struct script_lines *lines,
                      const struct segments *pool);
 /* From now on places are numbers in a random order: so many that one half of
- * them crowds each set of a cache of so many lines, and what is asked; false: it
- * has not so much memory.  The other half pushes everything out. */
+ * them crowds each set of a cache of so many lines, and what is asked; false:
+ * it has not so much memory.  The other half pushes everything out. */
 bool eviction_strew(struct eviction *eviction, uint64_t lines);
 /* Asks many times whether the pool crowds the line's set, and notes in `chancy`
  * if it does not always: victims are picked by chance. */
@@ -115,14 +116,15 @@ struct eviction_draws {
      * each is loaded once; else nothing of the list is there. */
     bool stays;
     size_t visits;
-    unsigned take; /* a number that makes the draws others */
+    unsigned take;                    /* a number that makes the draws others */
+    const struct script_lines *order; /* not NULL: these, not drawn */
 };
 /* How many a launch has room for, with what it loads between them. */
 size_t eviction_draws_most(const struct eviction *eviction);
 
 /* What each load was, in order, and whether it missed, but for draws that what
- * lies in front answered; returns how many there are: no more than visits and
- * lines of the list together. */
+ * lies in front answered; returns how many there are: no more than visits (or
+ * the order has) and lines of the list together. */
 size_t eviction_draw(struct eviction *eviction,
                      const struct eviction_draws *draws,
                      struct policy_load *loads);

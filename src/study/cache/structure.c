@@ -371,8 +371,8 @@ static bool is_skewed(const struct weighing *w)
 }
 
 /* Whether ways that are followed stay those that they were: else victims are
- * evener the longer a launch goes on, and shares come out too even.  They may be
- * a fifth less uneven than the first, of which that is known to three
+ * evener the longer a launch goes on, and shares come out too even.  They may
+ * be a fifth less uneven than the first, of which that is known to three
  * deviations. */
 static bool keep_names(const struct weighing *w)
 {
@@ -527,13 +527,67 @@ static void find_weights(struct structure_question *q,
         report_weights(q, &w, loads);
 }
 
+/* An lru_midpoint keeps those lines that were hit last through laps over more
+ * than a set holds, each hit again; of an lru none is left. */
+static void lap_order(struct structure_question *q,
+                      const struct eviction_draws *d,
+                      struct script_lines *order)
+{
+    enum { HIT = 3, LAPS = 5 };
+    const struct script_lines *const list = &d->list;
+    const size_t most = u64_min(d->visits, 2 * HIT + LAPS * list->count);
+    *order =
+        (struct script_lines){lab_alloc(q->lab, most, sizeof *order->at), 0};
+    while (order->count < most) {
+        const size_t n = order->count;
+        order->at[order->count++] =
+            list->at[n < 2 * HIT ? n % HIT : (n - 2 * HIT) % list->count];
+    }
+}
+
+/* Adds such laps to the loads. */
+static struct policy_loads add_laps(struct structure_question *q,
+                                    const struct eviction_draws *draws,
+                                    const struct policy_loads *drawn)
+{
+    enum { LAP_TAKES = 3 };
+    struct script_lines order;
+    lap_order(q, draws, &order);
+    struct eviction_draws laps = *draws;
+    laps.order = &order;
+    struct policy_loads all = {
+        .at = lab_alloc(q->lab,
+                        drawn->count +
+                            LAP_TAKES * (order.count + draws->list.count),
+                        sizeof *all.at),
+        .count = drawn->count};
+    memcpy(all.at, drawn->at, drawn->count * sizeof *all.at);
+    for (laps.take = 2; laps.take < 2 + LAP_TAKES; laps.take++)
+        all.count += eviction_draw(&q->eviction, &laps, all.at + all.count);
+    return all;
+}
+
+static struct policy_verdict verdict_of(const struct structure_question *q,
+                                        const struct policy_loads *loads)
+{
+    return policy_find(loads->at, loads->count, (uint32_t)q->shape.ways,
+                       !q->eviction.lasting);
+}
+
 static void judge_policy(struct structure_question *q,
                          const struct eviction_draws *draws,
                          const struct policy_loads *loads)
 {
-    const struct policy_verdict v = policy_find(
-        loads->at, loads->count, (uint32_t)q->shape.ways, !q->eviction.lasting);
-    if (v.known && v.ambiguous)
+    struct policy_verdict v = verdict_of(q, loads);
+    if (v.known && v.midpoint && !v.ambiguous) {
+        const struct policy_loads all = add_laps(q, draws, loads);
+        v = lab_ok(q->lab) ? verdict_of(q, &all) : v;
+    }
+    if (v.known && v.midpoint)
+        finding_none(q->policy, why_policies_alike,
+                     cache_policy_name(POLICY_LRU),
+                     cache_policy_name(POLICY_LRU_MIDPOINT));
+    else if (v.known && v.ambiguous)
         finding_none(q->policy, why_policies_alike, cache_policy_name(v.policy),
                      cache_policy_name(v.runner_up));
     else if (v.known && v.policy != POLICY_RANDOM)
