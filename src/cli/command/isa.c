@@ -43,7 +43,7 @@ const struct command command_isa = {
         "Measures latency at each level of the assembler and throughput of\n"
         "the instructions that match: names (add.u32), globs ('cvt.*'),\n"
         "beginnings up to a dot (add) or categories (integer); all without\n"
-        "one.  The machine code of what was timed is read: a number stands\n"
+        "one, which are shown as a row a category; -v lists each.  The machine code of what was timed is read: a number stands\n"
         "only where it holds as many of the expected instruction and nothing\n"
         "that hides their latency.\n"
         "\n"

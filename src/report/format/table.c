@@ -8,6 +8,7 @@
 #include "report/costs.h"
 #include "report/headline.h"
 #include "report/report.h"
+#include "report/screen/screen.h"
 #include "report/writer.h"
 
 enum { NUMBER_WIDTH = 9, NAME_LEAST = 18, NAME_MOST = 30, LINE_MOST = 256 };
@@ -151,6 +152,18 @@ static void put_notes(const struct table *t)
                  TONE_FAINT);
 }
 
+static void put_rows(struct table *t)
+{
+    const char *category = "";
+    for (size_t i = 0; i < t->costs->count; i++) {
+        const struct cost_row *const row = &t->costs->rows[i];
+        if (strcmp(category, row->category) != 0)
+            put_line(t, row->category, TONE_STRONG, NULL, TONE_PLAIN);
+        category = row->category;
+        put_row(t, row);
+    }
+}
+
 static void table_write(const struct results *results,
                         const struct report_style *style, struct buf *out)
 {
@@ -165,15 +178,11 @@ static void table_write(const struct results *results,
         .writer = &w, .costs = &costs, .name_width = name_width(&costs)};
     headline_write(&w);
     page_line(&w.page, &(struct line){0});
-    put_heading(&t);
-    const char *category = "";
-    for (size_t i = 0; i < costs.count; i++) {
-        if (strcmp(category, costs.rows[i].category) != 0)
-            put_line(&t, costs.rows[i].category, TONE_STRONG, NULL, TONE_PLAIN);
-        category = costs.rows[i].category;
-        put_row(&t, &costs.rows[i]);
+    if (!screen_costs(&w, &costs)) {
+        put_heading(&t);
+        put_rows(&t);
+        put_notes(&t);
     }
-    put_notes(&t);
     writer_notice(&w);
     costs_free(&costs);
 }
