@@ -9,7 +9,7 @@ for command in topology run list explain probe ptx report help; do
     cmp a b && head -1 a
 done
 # No line that a terminal of 80 columns would break.
-for command in topology run list explain probe ptx report help; do
+for command in topology run isa bench list explain probe ptx report help; do
     "$SONDE" help "$command" | grep -E '.{80}'
 done
 exit 0

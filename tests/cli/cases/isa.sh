@@ -5,7 +5,7 @@ gpu="-d sim:v100"
 
 # Names of the rows that a pattern chose, one line.
 rows() {
-    echo "$*: $("$SONDE" isa "$@" --csv - $gpu | sed 1d | cut -d , -f 1 |
+    echo "$*: $("$SONDE" -q isa "$@" --csv - $gpu | sed 1d | cut -d , -f 1 |
         tr -d '\r' | tr '\n' ' ')"
 }
 
@@ -22,12 +22,12 @@ rows carry --levels 0
 # Rows that this GPU lacks are said, and are no failure.
 try isa 'redux.sync.a*' --levels 3 $gpu
 try isa redux.sync.add.u32 --csv - $gpu
-"$SONDE" isa redux.sync.add.u32 --json - --levels 3 $gpu |
+"$SONDE" -q isa redux.sync.add.u32 --json - --levels 3 $gpu |
     grep 'status\|because\|skipped'
 
 # The numbers for a script.
 try isa add.u32 mul.hi.u32 --csv - $gpu
-"$SONDE" isa add.u32 --json one.json --csv one.csv --levels 0 $gpu >text
+"$SONDE" -q isa add.u32 --json one.json --csv one.csv --levels 0 $gpu >text
 echo "[$?]"
 [ -s text ] && echo "the table is still shown"
 grep -c '"isa.add.u32.' one.json
@@ -35,7 +35,7 @@ grep latency_O0 one.csv
 "$SONDE" report one.json | grep add.u32
 
 # Throughput by chains and warps.
-"$SONDE" isa add.u32 --parallelism --levels 3 --json many.json $gpu >text
+"$SONDE" -q isa add.u32 --parallelism --levels 3 --json many.json $gpu >text
 grep -c throughput_by_warps many.json
 
 try isa ad.u32 $gpu
@@ -46,5 +46,5 @@ for levels in 5 '' 0, ,3 0,,3 03 -1 three; do
 done
 
 # What JSON is written of any row is read back, also where its name has a "::".
-"$SONDE" isa 'mma.sp::*' --json sparse.json --levels 3 $gpu >text
+"$SONDE" -q isa 'mma.sp::*' --json sparse.json --levels 3 $gpu >text
 "$SONDE" report sparse.json >again && cmp text again
