@@ -443,7 +443,7 @@ START_TEST(a_list_may_lack_items)
     char *text;
     char *const once = written_again(&r, &text);
     assert_says(once, "null,\n        1170,\n        null");
-    assert_says(text, "–, 1170 cycles, –\n");
+    assert_says(text, "  hit behind a miss of TLB L1 1170 cycles\n");
     free(once);
     free(text);
 }

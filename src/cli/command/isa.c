@@ -18,6 +18,23 @@ static int explain(struct sonde *session, const void *context, char **text,
                              err);
 }
 
+/* What --explain shows is text of one instruction: nothing is found, so there
+ * is nothing to write, to require or to cut short. */
+static bool explains_alone(const struct options *o)
+{
+    static const unsigned others[] = {OPTION_JSON,    OPTION_CSV,
+                                      OPTION_REQUIRE, OPTION_STRICT,
+                                      OPTION_BUDGET,  OPTION_PARALLELISM};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (o->given >> others[i] & 1) {
+            say("--explain and --%s cannot be given together: it shows how one "
+                "cost came about, as text",
+                option_rows[others[i]].name);
+            return false;
+        }
+    return true;
+}
+
 static int isa_run(const struct options *o)
 {
     struct sonde_isa wish = {
@@ -29,6 +46,8 @@ static int isa_run(const struct options *o)
         return 2;
     if (o->explain == 0)
         return session_measure_with(o, measure, &wish, "table");
+    if (!explains_alone(o))
+        return 2;
     if (o->word_count == 1)
         return session_print_with(o, explain, &wish);
     say("--explain takes one instruction, as in sonde isa --explain add.u32");

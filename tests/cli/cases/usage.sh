@@ -160,6 +160,10 @@ done <<'END'
 2|setup|bench 'add.u32 %r0, %r0, %r1;' --init oops -d sim:quick
 2|1 to 8|bench 'add.u32 %r0, %r0, %r1;' --chains 0 -d sim:quick
 2|1 to 32|bench 'add.u32 %r0, %r0, %r1;' --warps 0 -d sim:quick
+2|--explain and --json|isa --explain add.u32 --json x -d sim:quick
+2|--explain and --csv|isa --explain add.u32 --csv x -d sim:quick
+2|--explain and --parallelism|isa --explain add.u32 --parallelism -d sim:quick
+2|--explain and --strict|isa --explain add.u32 --strict -d sim:quick
 2|LIST|isa add.u32 --levels '' -d sim:quick
 2|name a file|isa add.u32 --csv - --json - -d sim:quick
 2|name a file|run clock --record - -d sim:quick
