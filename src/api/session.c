@@ -157,6 +157,11 @@ static void describe(struct results *results, const struct device_info *info)
         results_device(results, "cuda", value_text(info->driver));
     if (info->uuid[0] != '\0')
         results_device(results, "uuid", value_text(info->uuid));
+    if (info->pci[0] != '\0')
+        results_device(results, "pci", value_text(info->pci));
+    if (info->power_limit_w > 0)
+        results_device(results, "power_limit_w",
+                       value_number(info->power_limit_w));
 }
 
 static void describe_host(struct results *results)

@@ -35,6 +35,8 @@ struct device_info {
     char driver[32];       /* version of CUDA that it speaks, "" if none */
     char release[32];      /* of the driver, "580.159.04", "" if not told */
     char uuid[64];         /* "GPU-…", "" if none */
+    char pci[32];          /* "0000:1a:00.0", "" if none or not told */
+    double power_limit_w;  /* 0: not told */
     int cc_major, cc_minor;
     bool simulated; /* for reports: nothing that measures may ask */
     /* How long it must work until its clock has risen from idle. */

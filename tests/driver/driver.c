@@ -116,10 +116,7 @@ static void exercise_module(struct device *d, struct outcome *o)
     size_t length, bytes;
     uint64_t address;
     const struct source sources[] = {
-        {other_ptx, 0},
-        {fake_ptx,  0},
-        {fake_ptx,  4}
-    };
+        {other_ptx, 0}, {fake_ptx, 0}, {fake_ptx, 4}};
     step(o, device_prepare(d, sources, 2, &err), &err);
     if (!step(o, device_load(d, &sources[2], &m, &err), &err))
         return;
@@ -172,7 +169,7 @@ static bool is_silent(const char *entry)
         "cuEventDestroy_v2",  "cuCtxGetLimit",
         "cuCtxSetLimit",      "cuMemGetAllocationGranularity",
         "cuMemAddressFree",   "cuMemRelease",
-        "cuMemUnmap",
+        "cuMemUnmap",         "cuDeviceGetPCIBusId",
     };
     for (size_t i = 0; i < COUNT_OF(silent); i++)
         if (strcmp(silent[i], entry) == 0)
@@ -311,8 +308,8 @@ END_TEST
 /* … whichever it lacks; what it could map must not be half known. */
 START_TEST(a_driver_that_cannot_map_says_so)
 {
-    static const char *const lacking[] = {
-        "cuMemGetAllocationGranularity", "cuMemUnmap", "cuMemSetAccess"};
+    static const char *const lacking[] = {"cuMemGetAllocationGranularity",
+                                          "cuMemUnmap", "cuMemSetAccess"};
     NEED_FAKE();
     struct error err;
     struct aliases a = {.bytes = 2 << 20, .stride = 2 << 20, .count = 2};
@@ -392,13 +389,13 @@ static const struct {
     int result, code;
     const char *word;
 } start_failures[] = {
-    {100, ERR_NO_DEVICE, "nvidia-smi -L"       },
-    {34,  ERR_NO_DEVICE, "LD_LIBRARY_PATH"     },
-    {802, ERR_DEVICE,    "nvidia-fabricmanager"},
-    {803, ERR_DEVICE,    "reboot"              },
-    {804, ERR_DEVICE,    "compatibility"       },
-    {304, ERR_DEVICE,    "/dev/nvidia"         },
-    {999, ERR_DEVICE,    "nvidia_uvm"          },
+    {100, ERR_NO_DEVICE, "nvidia-smi -L"},
+    {34, ERR_NO_DEVICE, "LD_LIBRARY_PATH"},
+    {802, ERR_DEVICE, "nvidia-fabricmanager"},
+    {803, ERR_DEVICE, "reboot"},
+    {804, ERR_DEVICE, "compatibility"},
+    {304, ERR_DEVICE, "/dev/nvidia"},
+    {999, ERR_DEVICE, "nvidia_uvm"},
 };
 
 START_TEST(a_driver_that_cannot_start_says_what_to_do)
@@ -426,13 +423,13 @@ END_TEST
 static const struct {
     const char *spec, *word;
 } wrong_specs[] = {
-    {"cuda:2",                    "shows 2 GPUs"     },
-    {"cuda:99999999999999999999", "shows 2 GPUs"     },
-    {"cuda:first",                "names no GPU"     },
-    {"cuda:0x0",                  "names no GPU"     },
-    {"cuda:-1",                   "names no GPU"     },
-    {"cuda:GPU-a",                "2 GPUs begin with"},
-    {"cuda:GPU-b0",               "0 GPUs begin with"},
+    {"cuda:2", "shows 2 GPUs"},
+    {"cuda:99999999999999999999", "shows 2 GPUs"},
+    {"cuda:first", "names no GPU"},
+    {"cuda:0x0", "names no GPU"},
+    {"cuda:-1", "names no GPU"},
+    {"cuda:GPU-a", "2 GPUs begin with"},
+    {"cuda:GPU-b0", "0 GPUs begin with"},
 };
 
 START_TEST(a_gpu_that_is_not_there_is_an_error)
@@ -448,14 +445,10 @@ END_TEST
 static const struct {
     const char *spec, *opened;
 } right_specs[] = {
-    {"cuda",                   "cuda:0"},
-    {"cuda:",                  "cuda:0"},
-    {"cuda:0",                 "cuda:0"},
-    {"cuda:1",                 "cuda:1"},
-    {"cuda:GPU-a1",            "cuda:1"},
-    {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
-    {"cuda:MIG-a1",            "cuda:1"},
-    {NULL,                     "cuda:0"},
+    {"cuda", "cuda:0"},        {"cuda:", "cuda:0"},
+    {"cuda:0", "cuda:0"},      {"cuda:1", "cuda:1"},
+    {"cuda:GPU-a1", "cuda:1"}, {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
+    {"cuda:MIG-a1", "cuda:1"}, {NULL, "cuda:0"},
 };
 
 START_TEST(a_gpu_opens_by_number_and_by_uuid)
@@ -507,6 +500,8 @@ START_TEST(properties_come_in_the_units_of_their_table)
     ck_assert_str_eq(info->architecture, "Hopper");
     ck_assert_str_eq(info->driver, "13.0");
     ck_assert_str_eq(info->uuid, "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+    ck_assert_str_eq(info->pci, "0000:1a:00.0");
+    ck_assert_double_eq_tol(info->power_limit_w, 700, 0.001);
     ck_assert_int_eq(info->cc_major, 9);
     ck_assert_int_eq(info->value[PROPERTY_SMS], 132);
     ck_assert_int_eq(info->value[PROPERTY_CORES], 128);

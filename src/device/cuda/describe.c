@@ -4,6 +4,7 @@
  */
 #include "device/cuda/gpu.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,35 +16,35 @@ static const struct {
     int attribute;
     int scale;
 } attributes[] = {
-    {PROPERTY_SMS,                   16,  1   },
-    {PROPERTY_WARP,                  10,  1   },
-    {PROPERTY_SM_THREADS,            39,  1   },
-    {PROPERTY_SM_BLOCKS,             106, 1   },
-    {PROPERTY_SM_REGISTERS,          82,  1   },
-    {PROPERTY_SM_SHARED,             81,  1   },
-    {PROPERTY_BLOCK_THREADS,         1,   1   },
-    {PROPERTY_BLOCK_REGISTERS,       12,  1   },
-    {PROPERTY_BLOCK_SHARED,          8,   1   },
-    {PROPERTY_BLOCK_SHARED_OPTIN,    97,  1   },
-    {PROPERTY_BLOCK_SHARED_RESERVED, 111, 1   },
-    {PROPERTY_BLOCK_X,               2,   1   },
-    {PROPERTY_BLOCK_Y,               3,   1   },
-    {PROPERTY_BLOCK_Z,               4,   1   },
-    {PROPERTY_GRID_X,                5,   1   },
-    {PROPERTY_GRID_Y,                6,   1   },
-    {PROPERTY_GRID_Z,                7,   1   },
-    {PROPERTY_CLOCK,                 13,  1000},
-    {PROPERTY_MEMORY_CLOCK,          36,  1000},
-    {PROPERTY_MEMORY_BUS,            37,  1   },
-    {PROPERTY_ECC,                   32,  1   },
-    {PROPERTY_L2_BYTES,              38,  1   },
-    {PROPERTY_L2_PERSISTING,         108, 1   },
-    {PROPERTY_CONSTANT_BYTES,        9,   1   },
-    {PROPERTY_GLOBAL_L1,             79,  1   },
-    {PROPERTY_LOCAL_L1,              80,  1   },
-    {PROPERTY_TEXTURE_WIDTH,         69,  1   },
-    {PROPERTY_CLUSTER,               120, 1   },
-    {PROPERTY_COPY_ENGINES,          40,  1   },
+    {PROPERTY_SMS, 16, 1},
+    {PROPERTY_WARP, 10, 1},
+    {PROPERTY_SM_THREADS, 39, 1},
+    {PROPERTY_SM_BLOCKS, 106, 1},
+    {PROPERTY_SM_REGISTERS, 82, 1},
+    {PROPERTY_SM_SHARED, 81, 1},
+    {PROPERTY_BLOCK_THREADS, 1, 1},
+    {PROPERTY_BLOCK_REGISTERS, 12, 1},
+    {PROPERTY_BLOCK_SHARED, 8, 1},
+    {PROPERTY_BLOCK_SHARED_OPTIN, 97, 1},
+    {PROPERTY_BLOCK_SHARED_RESERVED, 111, 1},
+    {PROPERTY_BLOCK_X, 2, 1},
+    {PROPERTY_BLOCK_Y, 3, 1},
+    {PROPERTY_BLOCK_Z, 4, 1},
+    {PROPERTY_GRID_X, 5, 1},
+    {PROPERTY_GRID_Y, 6, 1},
+    {PROPERTY_GRID_Z, 7, 1},
+    {PROPERTY_CLOCK, 13, 1000},
+    {PROPERTY_MEMORY_CLOCK, 36, 1000},
+    {PROPERTY_MEMORY_BUS, 37, 1},
+    {PROPERTY_ECC, 32, 1},
+    {PROPERTY_L2_BYTES, 38, 1},
+    {PROPERTY_L2_PERSISTING, 108, 1},
+    {PROPERTY_CONSTANT_BYTES, 9, 1},
+    {PROPERTY_GLOBAL_L1, 79, 1},
+    {PROPERTY_LOCAL_L1, 80, 1},
+    {PROPERTY_TEXTURE_WIDTH, 69, 1},
+    {PROPERTY_CLUSTER, 120, 1},
+    {PROPERTY_COPY_ENGINES, 40, 1},
 };
 
 /* The architecture from its lowest compute capability on. */
@@ -51,16 +52,9 @@ static const struct {
     int cc;
     const char *name;
 } architectures[] = {
-    {100, "Blackwell"   },
-    {90,  "Hopper"      },
-    {89,  "Ada Lovelace"},
-    {80,  "Ampere"      },
-    {75,  "Turing"      },
-    {70,  "Volta"       },
-    {60,  "Pascal"      },
-    {50,  "Maxwell"     },
-    {30,  "Kepler"      },
-    {20,  "Fermi"       },
+    {100, "Blackwell"}, {90, "Hopper"}, {89, "Ada Lovelace"}, {80, "Ampere"},
+    {75, "Turing"},     {70, "Volta"},  {60, "Pascal"},       {50, "Maxwell"},
+    {30, "Kepler"},     {20, "Fermi"},
 };
 
 static const char *architecture_of(int cc)
@@ -132,6 +126,19 @@ static void ask_nvml(struct gpu *gpu)
     ask_clock(gpu, PROPERTY_CLOCK, NVML_SM_CLOCK);
     ask_clock(gpu, PROPERTY_MEMORY_CLOCK, NVML_MEMORY_CLOCK);
     info->value[PROPERTY_MIG] = nvml_mig(&gpu->nvml);
+    info->power_limit_w = nvml_power_limit_w(&gpu->nvml);
+}
+
+/* As others write it, in small letters: lspci, nvidia-smi, Linux itself. */
+static void ask_pci(struct gpu *gpu)
+{
+    char *const pci = gpu->device.info.pci;
+    if (gpu->driver.cuDeviceGetPCIBusId == NULL ||
+        gpu->driver.cuDeviceGetPCIBusId(pci, sizeof gpu->device.info.pci,
+                                        gpu->handle) != 0)
+        pci[0] = '\0';
+    for (char *c = pci; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
 }
 
 /* What nothing can be done without. */
@@ -175,6 +182,7 @@ int gpu_describe(struct gpu *gpu, struct error *err)
     info->warm_up_s = warm_up_s;
     ask_attributes(gpu);
     ask_texture_width(gpu);
+    ask_pci(gpu);
     ask_nvml(gpu);
     return 0;
 }

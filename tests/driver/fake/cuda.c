@@ -253,6 +253,13 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
     return OK;
 }
 
+int cuDeviceGetPCIBusId(char *text, int size, int device)
+{
+    OUT(cuDeviceGetPCIBusId);
+    snprintf(text, (size_t)size, "0000:%02X:00.0", 0x1a + device - 100);
+    return OK;
+}
+
 int cuDeviceGetUuid_v2(unsigned char *uuid, int device)
 {
     OUT(cuDeviceGetUuid_v2);

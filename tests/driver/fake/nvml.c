@@ -73,6 +73,14 @@ int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz)
     return nvmlDeviceGetClockInfo(device, clock, mhz);
 }
 
+int nvmlDeviceGetPowerManagementLimit(void *device, unsigned *milliwatts)
+{
+    FAIL(nvmlDeviceGetPowerManagementLimit);
+    (void)device;
+    *milliwatts = 700000;
+    return 0;
+}
+
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 {
     FAIL(nvmlDeviceGetPowerUsage);

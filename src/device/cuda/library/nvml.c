@@ -126,6 +126,14 @@ static double power(const struct nvml *nvml)
     return milliwatts / 1000.0;
 }
 
+double nvml_power_limit_w(const struct nvml *nvml)
+{
+    unsigned milliwatts;
+    if (!ASK(nvml, nvmlDeviceGetPowerManagementLimit, (nvml->gpu, &milliwatts)))
+        return 0;
+    return milliwatts / 1000.0;
+}
+
 /* Drivers before 535 have the call under its old name only. */
 static uint64_t throttle(const struct nvml *nvml)
 {

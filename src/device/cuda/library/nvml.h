@@ -34,6 +34,8 @@ void nvml_close(struct nvml *nvml);
 int64_t nvml_cores(const struct nvml *nvml);
 int64_t nvml_mig(const struct nvml *nvml);
 int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock);
+/* 0 where not told. */
+double nvml_power_limit_w(const struct nvml *nvml);
 void nvml_sense(const struct nvml *nvml, struct device_sense *sense);
 
 #endif
