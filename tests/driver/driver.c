@@ -116,7 +116,10 @@ static void exercise_module(struct device *d, struct outcome *o)
     size_t length, bytes;
     uint64_t address;
     const struct source sources[] = {
-        {other_ptx, 0}, {fake_ptx, 0}, {fake_ptx, 4}};
+        {other_ptx, 0},
+        {fake_ptx,  0},
+        {fake_ptx,  4}
+    };
     step(o, device_prepare(d, sources, 2, &err), &err);
     if (!step(o, device_load(d, &sources[2], &m, &err), &err))
         return;
@@ -308,8 +311,8 @@ END_TEST
 /* … whichever it lacks; what it could map must not be half known. */
 START_TEST(a_driver_that_cannot_map_says_so)
 {
-    static const char *const lacking[] = {"cuMemGetAllocationGranularity",
-                                          "cuMemUnmap", "cuMemSetAccess"};
+    static const char *const lacking[] = {
+        "cuMemGetAllocationGranularity", "cuMemUnmap", "cuMemSetAccess"};
     NEED_FAKE();
     struct error err;
     struct aliases a = {.bytes = 2 << 20, .stride = 2 << 20, .count = 2};
@@ -389,13 +392,13 @@ static const struct {
     int result, code;
     const char *word;
 } start_failures[] = {
-    {100, ERR_NO_DEVICE, "nvidia-smi -L"},
-    {34, ERR_NO_DEVICE, "LD_LIBRARY_PATH"},
-    {802, ERR_DEVICE, "nvidia-fabricmanager"},
-    {803, ERR_DEVICE, "reboot"},
-    {804, ERR_DEVICE, "compatibility"},
-    {304, ERR_DEVICE, "/dev/nvidia"},
-    {999, ERR_DEVICE, "nvidia_uvm"},
+    {100, ERR_NO_DEVICE, "nvidia-smi -L"       },
+    {34,  ERR_NO_DEVICE, "LD_LIBRARY_PATH"     },
+    {802, ERR_DEVICE,    "nvidia-fabricmanager"},
+    {803, ERR_DEVICE,    "reboot"              },
+    {804, ERR_DEVICE,    "compatibility"       },
+    {304, ERR_DEVICE,    "/dev/nvidia"         },
+    {999, ERR_DEVICE,    "nvidia_uvm"          },
 };
 
 START_TEST(a_driver_that_cannot_start_says_what_to_do)
@@ -423,13 +426,13 @@ END_TEST
 static const struct {
     const char *spec, *word;
 } wrong_specs[] = {
-    {"cuda:2", "shows 2 GPUs"},
-    {"cuda:99999999999999999999", "shows 2 GPUs"},
-    {"cuda:first", "names no GPU"},
-    {"cuda:0x0", "names no GPU"},
-    {"cuda:-1", "names no GPU"},
-    {"cuda:GPU-a", "2 GPUs begin with"},
-    {"cuda:GPU-b0", "0 GPUs begin with"},
+    {"cuda:2",                    "shows 2 GPUs"     },
+    {"cuda:99999999999999999999", "shows 2 GPUs"     },
+    {"cuda:first",                "names no GPU"     },
+    {"cuda:0x0",                  "names no GPU"     },
+    {"cuda:-1",                   "names no GPU"     },
+    {"cuda:GPU-a",                "2 GPUs begin with"},
+    {"cuda:GPU-b0",               "0 GPUs begin with"},
 };
 
 START_TEST(a_gpu_that_is_not_there_is_an_error)
@@ -445,10 +448,14 @@ END_TEST
 static const struct {
     const char *spec, *opened;
 } right_specs[] = {
-    {"cuda", "cuda:0"},        {"cuda:", "cuda:0"},
-    {"cuda:0", "cuda:0"},      {"cuda:1", "cuda:1"},
-    {"cuda:GPU-a1", "cuda:1"}, {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
-    {"cuda:MIG-a1", "cuda:1"}, {NULL, "cuda:0"},
+    {"cuda",                   "cuda:0"},
+    {"cuda:",                  "cuda:0"},
+    {"cuda:0",                 "cuda:0"},
+    {"cuda:1",                 "cuda:1"},
+    {"cuda:GPU-a1",            "cuda:1"},
+    {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
+    {"cuda:MIG-a1",            "cuda:1"},
+    {NULL,                     "cuda:0"},
 };
 
 START_TEST(a_gpu_opens_by_number_and_by_uuid)

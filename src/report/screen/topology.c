@@ -379,9 +379,12 @@ static const struct mark {
     const char *mark, *meaning;
     bool first; /* it means that only before all else */
 } marks[] = {
-    {"?", "? in doubt", false},         {"~", "~ ± over 2 %", false},
-    {"≥", "≥ ≤ bounds", false},         {"≤", "≥ ≤ bounds", false},
-    {"–", "– unknown", false},     {"+", "+ a miss adds", true},
+    {"?", "? in doubt", false},
+    {"~", "~ ± over 2 %", false},
+    {"≥", "≥ ≤ bounds", false},
+    {"≤", "≥ ≤ bounds", false},
+    {"–", "– unknown", false},
+    {"+", "+ a miss adds", true},
     {"(", "( ) driver says", true},
 };
 
