@@ -893,6 +893,23 @@ static void wish_tail(struct draft *g)
              between(g->r, 100, 600));
 }
 
+/* A victim buffer beside some of the TLBs of equal sets (H200: its third),
+ * unless these are two or three, which it makes look like one; drawn last, so that a seed's GPU is otherwise as it was before there were any.
+ */
+static void wish_spares(struct draft *g)
+{
+    json_t *const tlbs = json_object_get(g->gpu, "tlbs");
+    const char *name;
+    json_t *tlb;
+    json_object_foreach(tlbs, name, tlb)
+    {
+        if (json_integer_value(json_object_get(tlb, "sets")) > 3 &&
+            once_in(g->r, 8))
+            json_object_set_new(
+                tlb, "spare", json_integer((json_int_t)between(g->r, 1, 2)));
+    }
+}
+
 char *gpu_random(uint64_t seed)
 {
     struct rng r;
@@ -905,5 +922,6 @@ char *gpu_random(uint64_t seed)
     wish_paths(&g);
     wish_code(&g);
     wish_tail(&g);
+    wish_spares(&g);
     return gpu_text(g.gpu);
 }

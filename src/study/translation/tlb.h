@@ -205,6 +205,10 @@ bool tlb_is_slow(const struct tlb_question *q, size_t level,
 bool tlb_fit(struct tlb_question *q, size_t level,
              const struct tlb_conflict *conflict,
              const struct tlb_numbers *list, uint64_t pool);
+/* False if these may stay together: some laps miss none of them. */
+bool tlb_overflows(struct tlb_question *q, size_t level,
+                   const struct tlb_conflict *conflict,
+                   const struct tlb_numbers *list);
 /* … and so many in a row. */
 bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
                    uint64_t count);

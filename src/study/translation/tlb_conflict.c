@@ -173,36 +173,55 @@ const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
 
 /* ---- sets that share room ---------------------------------------------- */
 
-/* As many of a's set and of b's as each holds alone, but so many of b's, while
- * what pushes a's target out of nearer levels is loaded. */
-static bool fit_both(struct tlb_question *q, size_t level,
-                     const struct tlb_conflict *a, const struct tlb_conflict *b,
-                     bool of_b_alone)
+/* So many of b's set stay alone, while what pushes a's target out of nearer
+ * levels is loaded. */
+static bool fit_alone(struct tlb_question *q, size_t level,
+                      const struct tlb_conflict *a,
+                      const struct tlb_conflict *b, size_t of_b)
 {
-    struct tlb_conflict both = *a;
-    struct tlb_numbers list = {0};
-    if (of_b_alone)
-        both.target = b->target;
-    for (size_t i = 0; !of_b_alone && i + 1 < a->set.count; i++)
-        tlb_add(&list, a->set.at[i]);
-    for (size_t i = 0; i + 1 < b->set.count; i++)
-        tlb_add(&list, b->set.at[i]);
-    if (!of_b_alone)
-        tlb_add(&list, b->target);
-    return tlb_fit(q, level, &both, &list, 0);
+    struct tlb_conflict alone = *a;
+    alone.target = b->target;
+    alone.set = b->set;
+    alone.set.count = of_b - 1;
+    return tlb_fit(q, level, &alone, &alone.set, 0);
 }
 
-/* Two sets fit each alone, but not both: room that one has beyond its ways is
- * that of the other, too, as in a victim buffer (H200: an entry beside the sets
- * of the third TLB), so that conflicts tell the ways of none. */
+/* Then what was taken for one set is several. */
+static bool lists_any_of(const struct tlb_numbers *a,
+                         const struct tlb_numbers *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (tlb_lists(a, b->at[i]))
+            return true;
+    return false;
+}
+
+/* … and do not beside as many of a's as that holds alone. */
+static bool overflow(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *a, const struct tlb_conflict *b,
+                     size_t of_b)
+{
+    struct tlb_numbers list = a->set;
+    list.at[list.count - 1] = b->target;
+    for (size_t i = 0; i + 1 < of_b; i++)
+        tlb_add(&list, b->set.at[i]);
+    return tlb_overflows(q, level, a, &list);
+}
+
+/* Each of two sets holds so many alone, but they do not together: room that one
+ * has beyond its ways is that of the other, too, as in a victim buffer (H200:
+ * an entry beside the sets of the third TLB), so that conflicts tell the ways
+ * of none.  Of few sets what pushes out of nearer levels takes some of the
+ * other, which holds fewer then. */
 bool tlb_share_room(struct tlb_question *q, size_t level,
                     const struct tlb_conflict *a, const struct tlb_conflict *b)
 {
-    bool same;
-    tlb_ask_members(q, level, a, &b->target, 1, &same);
-    const bool share = !same && fit_both(q, level, a, b, true) &&
-                       !fit_both(q, level, a, b, false) &&
-                       !fit_both(q, level, a, b, false) && lab_ok(q->lab);
+    size_t of_b = b->set.count;
+    while (a->nearer.count > 0 && lab_ok(q->lab) && of_b > 0 &&
+           !fit_alone(q, level, a, b, of_b))
+        of_b--;
+    const bool share = lists_any_of(&a->set, &b->set) ||
+                       (of_b > 0 && overflow(q, level, a, b, of_b));
     /* Nor is a policy asked of what is no set. */
     if (share) {
         tlb_none(q, level, TLB_SETS, TLB_POLICY, why_tlb_shared_room);
@@ -237,13 +256,25 @@ static uint64_t any_places(struct tlb_question *q, size_t level)
     return low;
 }
 
+/* Of those of several targets, and of one of another set, if all are of one. */
 static bool any_share_room(struct tlb_question *q, size_t level)
 {
-    for (size_t i = 0; i < TLB_TARGETS; i++)
-        for (size_t j = 0; j < i; j++)
-            if (tlb_share_room(q, level, tlb_conflict_of(q, level, j),
-                               tlb_conflict_of(q, level, i)))
-                return true;
+    const struct tlb_conflict *const first = tlb_conflict_of(q, level, 0);
+    bool others = false;
+    for (size_t i = 1; i < TLB_TARGETS_MOST; i++) {
+        struct tlb_conflict *const c = &q->conflict[level][i];
+        bool same;
+        if (i >= TLB_TARGETS && others)
+            break;
+        if (i >= TLB_TARGETS)
+            c->target = tlb_target(q, i);
+        tlb_ask_members(q, level, first, &c->target, 1, &same);
+        if (same || (i >= TLB_TARGETS && !tlb_find_conflict(q, level, c)))
+            continue;
+        others = true;
+        if (tlb_share_room(q, level, first, c))
+            return true;
+    }
     return false;
 }
 

@@ -227,6 +227,19 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
     return !all_miss(q, level, &l);
 }
 
+/* If they stayed, some of so many laps would have no late load, but for once in
+ * a thousand times. */
+bool tlb_overflows(struct tlb_question *q, size_t level,
+                   const struct tlb_conflict *c, const struct tlb_numbers *list)
+{
+    const uint64_t settled =
+        u64_max(list->count + 2, warm_wanted(q, level)); /* laps */
+    const struct laps l = ask_list(q, level, c, list, 0, settled);
+    const double clean = clean_share(q, l.count);
+    return lab_ok(q->lab) && l.dirty == l.laps &&
+           pow(1 - clean, (double)l.laps) < 0.001;
+}
+
 /* Laps over places in a row, of which as many are timed as there is room for
  * in three laps. */
 static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
