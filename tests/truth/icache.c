@@ -325,6 +325,36 @@ START_TEST(lines_of_the_loop_are_no_misses)
 }
 END_TEST
 
+static double bound_of(const json_t *findings, const char *id)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    return json_is_number(value) ? json_number_value(value) : 0;
+}
+
+/* Random victims of few calls that come so far pass for a policy with more
+ * ways, of which the least is no bound. */
+START_TEST(what_no_policy_foretells_bounds_no_ways)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} "
+             "caches/i0={'line': 128, 'sets': 6, 'ways': 11, "
+             "           'policy': 'random'} "
+             "caches/i1={'line': 128, 'sets': 21, 'ways': 12} "
+             "caches/i15={'line': 128, 'sets': 70, 'ways': 8, "
+             "            'policy': 'random'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 7, 'i1': 89, 'i15': 208, 'l2': 564, "
+             "                   'memory': 700} "
+             "paths/instruction/prefetch=1");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert_double_le(bound_of(findings, "icache_l15.ways"), 8);
+    ck_assert_double_le(bound_of(findings, "icache_l15.size"), 71680);
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -412,6 +442,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
+    tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,

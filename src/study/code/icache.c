@@ -793,6 +793,10 @@ static void report_shape(struct cache_question *q)
     struct trace_fit shape = fit;
     if (trace_fit_is_chance(&fit))
         shape.ways = shape.size = 0;
+    /* What decides may be a policy of more ways or fewer, as chance is: then no
+     * number of ways that foretells is the least, but what is held is. */
+    if (is_disturbed(&fit) && fit.ways == 0)
+        shape.least = u64_min(shape.least, (uint64_t)range_of(q).least);
     const uint64_t of_set = shape.line * shape.sets;
     report_agreed(q, "line", shape.line, 0);
     report_agreed(q, "sets", shape.sets, 0);
