@@ -316,6 +316,17 @@ static const struct sliced {
                "caches/l2/atomic_cycles=8"},
      8,
      "[[7, 14, 20], [8, 15], [12, 13, 16, 17, 19]]"},
+    /* What lies in another window is late. */
+    {{.name = "in windows of pages",
+      .partitions = "",
+      .policy = "lru",
+      .sms = 4,
+      .size = MIB / 4,
+      .index = "caches/l2/slices={'modulo':1,'from_bit':8,'bits':[[7,9,12,14],"
+               "[8,15,18]]} caches/l2/atomic_cycles=4 "
+               "page_window={'bytes':134217728,'latency':1345}"},
+     4,
+     "[[7, 9, 12, 14], [8, 15, 18]]"},
     /* What all wait for need not be a slice. */
     {{.name = "one",
       .partitions = "",

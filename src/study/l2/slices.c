@@ -43,6 +43,7 @@ enum {
     PARTS = 2,
     LAPS = 3,
     LAPS_ALONE = 6,
+    LAPS_AGAIN = 12, /* where something else makes one of five late */
     /* Lines for each slice, so that one of equal slices has none but once in
      * 1000 (e^-7). */
     LINES_EACH = 7,
@@ -72,6 +73,7 @@ enum {
 struct field {
     uint64_t bytes, step;
     size_t lines;
+    int laps;
     double *alone[PARTS]; /* what an atomic costs, by SMs of each part */
     int *slice;
     size_t slices;
@@ -100,7 +102,8 @@ static double *ask_lines(const struct slices *s, struct field *f, size_t part,
         "hammer bytes=%" PRIu64 " step=%" PRIu64 " lines=%zu timers=%s "
         "warps=%u flight=%u laps=%d%s",
         f->bytes, f->step, f->lines, s->timers[part], s->warps, s->flight,
-        hammered[0] != '\0' ? LAPS : LAPS_ALONE, hammered);
+        hammered[0] != '\0' ? f->laps : (int)fmax(LAPS_ALONE, f->laps),
+        hammered);
     const struct column line = lab_column_of(lab, samples, "line");
     const struct column cycles = lab_column_of(lab, samples, "cycles");
     const struct column atomics = lab_column_of(lab, samples, "atomics");
@@ -200,9 +203,9 @@ static const char *sort_lines(const struct slices *s, struct field *f)
         f->unclear += !sort_by(s, f, i);
         if (f->slices == 0 && f->unclear == ALONE_MOST)
             return why_atomics_alone;
+        if (f->slices > 0 && DISTURBED * (f->twice + f->unclear) > f->lines)
+            return why_slices_mixed;
     }
-    if (DISTURBED * (f->twice + f->unclear) > f->lines)
-        return why_slices_mixed;
     return f->slices <= s->parts ? why_slices_one : NULL;
 }
 
@@ -294,6 +297,7 @@ static void report_slices(const struct slices *s, const struct field *f)
     finding_cite(found, f->last);
     finding_measured(found, (double)f->slices);
     finding_protocol(found, "lines", value_number((double)f->lines));
+    finding_protocol(found, "bytes", value_number((double)f->bytes));
     finding_protocol(found, "fewest_lines", value_number((double)fewest));
     finding_protocol(found, "waits", value_number(f->waits));
     finding_protocol(found, "strays", value_number(f->strays));
@@ -312,13 +316,33 @@ static struct field field_of(uint64_t bytes, size_t lines)
     return (struct field){.bytes = bytes,
                           .step = ((uint64_t)(0.6180339887 * (double)all) | 1) *
                                   UNIT,
-                          .lines = u64_min(lines, all / 2)};
+                          .lines = u64_min(lines, all / 2),
+                          .laps = LAPS};
+}
+
+/* Addresses far apart may cost more by themselves, as where pages have windows
+ * or TLBs hold few, and what hammers read may lie in another window: then
+ * nearer ones are asked, and those of one page, and each more often. */
+enum { NEARER = 32 };
+
+static const char *sort_nearer(const struct slices *s, struct field *f,
+                               uint64_t bytes, size_t lines)
+{
+    const char *why = why_slices_mixed;
+    for (uint64_t now = bytes, before = 0;
+         lab_ok(s->lab) && why == why_slices_mixed && now != before;
+         before = now, now = u64_max(now / NEARER, HOMES_PAGE)) {
+        *f = field_of(now, lines);
+        f->laps = before == 0 ? LAPS : LAPS_AGAIN;
+        why = sort_lines(s, f);
+    }
+    return why;
 }
 
 static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
 {
-    struct field all = field_of(bytes, lines);
-    const char *why = sort_lines(s, &all);
+    struct field all;
+    const char *why = sort_nearer(s, &all, bytes, lines);
     if (!lab_ok(s->lab))
         return;
     if (why != NULL) {
@@ -336,7 +360,11 @@ static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
     if (report_bits(s, &all))
         return;
     struct field page = field_of(HOMES_PAGE, lines);
-    why = sort_lines(s, &page);
+    page.laps = all.laps;
+    if (all.bytes > HOMES_PAGE)
+        why = sort_lines(s, &page);
+    else
+        why = why_slices_no_bits;
     if (!lab_ok(s->lab) || (why == NULL && report_bits(s, &page)))
         return;
     lab_refuse(s->lab, "*.slice_bits", "%s",
