@@ -134,22 +134,22 @@ END_TEST
 /* This GPU has no read-only cache, which is no failure of what was asked. */
 START_TEST(a_run_to_its_end_is_0_whatever_is_missing)
 {
-    static const char *const line[] = {"line"};
-    static const char *const there[] = {"l1.line", "l2.*"};
-    static const char *const missing[] = {"l1.line", "readonly.line"};
-    static const char *const strange[] = {"l1.line", "l9.*"};
+    static const char *const sector[] = {"sector"};
+    static const char *const there[] = {"l1.sector", "l2.*"};
+    static const char *const missing[] = {"l1.sector", "readonly.sector"};
+    static const char *const strange[] = {"l1.sector", "l9.*"};
     struct sonde *const s = session_on("sim:gtx560ti");
     struct sonde_error err;
     ck_assert_uint_eq(sonde_found(s), 0);
-    ck_assert_int_eq(sonde_run(s, line, 1, &err), 0);
+    ck_assert_int_eq(sonde_run(s, sector, 1, &err), 0);
     ck_assert_uint_gt(sonde_found(s), 0);
     ck_assert_int_eq(sonde_require(s, there, 2, &err), 0);
     double bytes, low, high;
-    ck_assert(sonde_number(s, "l2.line", &bytes));
-    ck_assert(sonde_interval(s, "l2.line", &low, &high));
+    ck_assert(sonde_number(s, "l2.sector", &bytes));
+    ck_assert(sonde_interval(s, "l2.sector", &low, &high));
     ck_assert(low <= bytes && bytes <= high);
-    ck_assert(!sonde_interval(s, "readonly.line", &low, &high));
-    ASSERT_FAILS(sonde_require(s, missing, 2, &err), 1, err, "readonly.line");
+    ck_assert(!sonde_interval(s, "readonly.sector", &low, &high));
+    ASSERT_FAILS(sonde_require(s, missing, 2, &err), 1, err, "readonly.sector");
     ASSERT_FAILS(sonde_require(s, strange, 2, &err), 1, err, "l9.*");
     ASSERT_FAILS(sonde_require(s, NULL, 0, &err), 1, err, "readonly.");
     ck_assert_int_eq(sonde_exit_status(sonde_require(s, missing, 2, NULL)), 1);
