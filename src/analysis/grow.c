@@ -46,8 +46,38 @@ static size_t moves_from(const struct grow_climb *c,
     return count;
 }
 
+/* What was tried, as far as there is room to note it. */
+struct trials {
+    struct trial {
+        uint64_t in_all;
+        double gives;
+    } at[256];
+    size_t count;
+};
+
+static double try_setup(const struct grow_climb *c, struct trials *trials,
+                        const struct grow_setup *setup)
+{
+    const double gives = c->gives(c->context, setup);
+    if (trials->count < sizeof trials->at / sizeof *trials->at)
+        trials->at[trials->count++] = (struct trial){in_all(setup), gives};
+    return gives;
+}
+
+/* By what share the top gives more than the best of half as much in all; what
+ * is but arranged otherwise does not tell what more would give. */
+static double gain_of(const struct trials *trials, const struct grow_top *top)
+{
+    double best = 0;
+    for (size_t i = 0; i < trials->count; i++)
+        if (2 * trials->at[i].in_all <= in_all(&top->setup))
+            best = fmax(best, trials->at[i].gives);
+    return best > 0 ? top->gives / best - 1 : INFINITY;
+}
+
 /* To the best of all that are one move away; false if none gives more. */
-static bool step(const struct grow_climb *c, struct grow_top *top)
+static bool step(const struct grow_climb *c, struct trials *trials,
+                 struct grow_top *top)
 {
     const struct grow_top from = *top;
     struct grow_setup list[GROW_MOVES_MOST];
@@ -55,7 +85,7 @@ static bool step(const struct grow_climb *c, struct grow_top *top)
     const double least = from.gives * (1 + c->least);
     top->tried = 0;
     for (size_t i = 0; i < count; i++) {
-        const double gives = c->gives(c->context, &list[i]);
+        const double gives = try_setup(c, trials, &list[i]);
         top->tried += in_all(&list[i]) > in_all(&from.setup);
         if (gives <= fmax(top->gives, least))
             continue;
@@ -64,18 +94,18 @@ static bool step(const struct grow_climb *c, struct grow_top *top)
     }
     if (top->gives <= from.gives)
         return false;
-    /* What is but arranged otherwise does not tell what more would give. */
-    if (in_all(&top->setup) > in_all(&from.setup))
-        top->last = top->gives / from.gives - 1;
+    top->last = top->gives / from.gives - 1;
     return true;
 }
 
 struct grow_top grow_climb(const struct grow_climb *c,
                            const struct grow_setup *from)
 {
+    struct trials trials = {.count = 0};
     struct grow_top top = {.setup = *from, .last = INFINITY};
-    top.gives = c->gives(c->context, from);
-    while (step(c, &top))
+    top.gives = try_setup(c, &trials, from);
+    while (step(c, &trials, &top))
         ;
+    top.gain = gain_of(&trials, &top);
     return top;
 }

@@ -51,8 +51,9 @@ struct grow_climb {
 struct grow_top {
     struct grow_setup setup;
     double gives;
-    double last;  /* share by which the last step to more in all gave more;
-                     INFINITY: there was none */
+    double last;  /* share by which the last step gave more; INFINITY: none */
+    double gain;  /* share by which it gives more than the best of half as
+                     much in all that was tried; INFINITY: none was */
     size_t tried; /* at the top: setups with more in all that gave no more */
 };
 struct grow_top grow_climb(const struct grow_climb *climb,

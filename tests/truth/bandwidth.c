@@ -221,7 +221,8 @@ static void expect_intervals(const json_t *findings, const struct made_up *g)
         ck_assert_double_le(high - low, 0.03 * rates[i].truth);
         missed += rates[i].truth < low || rates[i].truth > high;
     }
-    ck_assert_uint_le(missed, 1);
+    /* Each holds in 95 of 100: three of twelve miss once in 50. */
+    ck_assert_uint_le(missed, 2);
 }
 
 /* What passes once is found in no cache, whatever the operator. */
@@ -280,16 +281,16 @@ START_TEST(rates_repeat_around_the_truth)
         double rate;
     } cases[] = {
         {"stream cache=ca share=sm unroll=2 blocks=2 sms=1 bytes=1024 laps=8 "
-         "lead=16384 cycles=32768 repeats=50",
+         "lead=16384 cycles=32768 dither=12 repeats=50",
          64},
         {"stream op=write space=shared share=sm unroll=1 blocks=2 sms=1 "
-         "bytes=512 lead=16384 cycles=32768 repeats=50",
+         "bytes=512 lead=16384 cycles=32768 dither=12 repeats=50",
          48},
         {"stream cache=cg share=gpu bytes=65536 lead=16384 cycles=32768 "
-         "repeats=50",
+         "dither=12 repeats=50",
          48},
         {"stream share=gpu bytes=4194304 warm=0 lead=65536 cycles=131072 "
-         "repeats=50",
+         "dither=12 repeats=50",
          24},
     };
     struct samples s;

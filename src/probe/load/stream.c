@@ -71,8 +71,9 @@ static const struct param stream_params[] = {
     NUMBER(struct stream, row, "32", 1, STREAM_LANES, "share=warp, sm: lanes in a row; the others are `bytes` further"),
     NUMBER(struct stream, warm, "1", 0, 1000000, "laps before"),
     NUMBER(struct stream, laps, "16", 1, 1000000, "share=warp: laps that are timed; share=sm: between two looks at the clock"),
-    NUMBER(struct stream, lead, "4096", 0, 1000000000, "share=sm, gpu: cycles before those that are timed, and up to an eighth more"),
-    NUMBER(struct stream, cycles, "16384", 1, 1000000000, "share=sm, gpu: cycles that are timed, and up to an eighth more"),
+    NUMBER(struct stream, lead, "4096", 0, 1000000000, "share=sm, gpu: cycles before those that are timed"),
+    NUMBER(struct stream, cycles, "16384", 1, 1000000000, "share=sm, gpu: cycles that are timed"),
+    NUMBER(struct stream, dither, "0", 0, 100, "share=sm, gpu: percent by which both are longer, at most, by chance"),
     REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
@@ -342,7 +343,8 @@ static int stream_once(struct prober *prober, const struct experiment *e,
     struct streaming r;
     divide(e->own, prober_info(prober), &r);
     r.args.start = resident_grid_start(prober, samples);
-    resident_grid_dither(r.args.start, &r.args.lead, &r.args.cycles);
+    const struct stream *const s = e->own;
+    resident_grid_dither(r.args.start, s->dither, &r.args.lead, &r.args.cycles);
     if (place_data(prober, &r, err) == 0)
         stream_run(prober, e, &r, samples, err);
     if (r.texture.object != 0)

@@ -24,7 +24,7 @@ struct stream {
     enum stream_sharing share;
     enum stream_usage use;
     const char *cache;
-    unsigned width, unroll, warps, blocks, stride, sms, row;
+    unsigned width, unroll, warps, blocks, stride, sms, row, dither;
     uint64_t bytes, skew, warm, laps, lead, cycles;
 };
 

@@ -131,12 +131,13 @@ uint64_t resident_grid_start(const struct prober *prober,
                                 apart * prober_experiments(prober) + repeat));
 }
 
-void resident_grid_dither(uint64_t start, uint64_t *lead, uint64_t *cycles)
+void resident_grid_dither(uint64_t start, unsigned percent, uint64_t *lead,
+                          uint64_t *cycles)
 {
     struct rng rng;
     rng_seed(&rng, start);
-    *lead += rng_below(&rng, *lead / 8 + 1);
-    *cycles += rng_below(&rng, *cycles / 8 + 1);
+    *lead += rng_below(&rng, *lead * percent / 100 + 1);
+    *cycles += rng_below(&rng, *cycles * percent / 100 + 1);
 }
 
 /* A row for an SM. */

@@ -87,11 +87,12 @@ uint64_t *resident_grid_run(struct prober *prober, const struct experiment *e,
 uint64_t resident_grid_start(const struct prober *prober,
                              const struct samples *samples);
 
-/* Makes both longer by up to an eighth, by chance: each repetition, which has
- * another start, otherwise.  A warp counts whole tiles, and how far it is in one
- * when its time begins and ends is chance then, which repetitions show, and not
- * the same error in all of them. */
-void resident_grid_dither(uint64_t start, uint64_t *lead, uint64_t *cycles);
+/* Makes both longer by so many percent at most, by chance: each repetition,
+ * which has another start, otherwise.  A warp counts whole tiles, and how far it
+ * is in one when its time begins and ends is chance then, which repetitions
+ * show, and not the same error in all of them. */
+void resident_grid_dither(uint64_t start, unsigned percent, uint64_t *lead,
+                          uint64_t *cycles);
 
 /* What stands in a record. */
 struct resident_grid_tally {

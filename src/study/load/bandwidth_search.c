@@ -13,8 +13,10 @@
 
 /* Of cycles: with fewer tiles of a warp it matters where it is in one.  In an
  * SM others go on for half as long when a warp's time is over: long enough if
- * that is more than one look at the clock and the next are apart. */
-enum { TILES_LEAST = 8, LOOKS_LEAST = 4 };
+ * that is more than one look at the clock and the next are apart; and with half
+ * as many looks rates are 3 % too high, as much as tells whether more would give
+ * more. */
+enum { TILES_LEAST = 8, LOOKS_LEAST = 8 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
 enum { REPEATS_PAIRS = 5, BRIEF = 4 };
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
@@ -25,6 +27,9 @@ enum { SHARED_ELSE = 2048 };
 /* In an SM: accesses of a warp between two looks at the clock, of which each
  * takes as long as a few of them. */
 enum { ACCESSES_LOOK = 16 };
+/* Percent by which repetitions of which an interval is made are longer by
+ * chance: some tiles.  Those of a search are not, or chance would choose. */
+enum { DITHER = 12 };
 /* So much longer than in the search a run may be, at most. */
 enum { GROWTH_CYCLES = 256 };
 
@@ -363,8 +368,10 @@ static const char *text_of(const struct bandwidth_question *q,
         return lab_text(q->lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
                         s->length);
     const char *const timed = lab_text(
-        q->lab, "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64, common,
-        bandwidth_set_bytes(q, s), s->length / 2, s->length);
+        q->lab,
+        "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64 " dither=%d",
+        common, bandwidth_set_bytes(q, s), s->length / 2, s->length,
+        s->repeats == BANDWIDTH_REPEATS_FINAL ? DITHER : 0);
     return q->way == STREAM_GPU
                ? lab_text(q->lab, "%s share=gpu", timed)
                : lab_text(q->lab, "%s share=sm row=%u laps=%" PRIu64, timed,
@@ -428,10 +435,17 @@ static bool fits_bulk(const struct bandwidth_question *q,
            bulk_room(&bulk, q->lab->info, &ignored) == 0;
 }
 
+/* Bytes, on all SMs. */
+static uint64_t in_flight(const struct bandwidth_question *q,
+                          const struct bandwidth_setup *s)
+{
+    const uint64_t tile = 32 * (uint64_t)s->warps * s->unroll * s->width;
+    return tile * s->blocks * device_told(q->lab->info, PROPERTY_SMS, 1);
+}
+
 static bool fits(const struct bandwidth_question *q,
                  const struct bandwidth_setup *s)
 {
-    const uint64_t tile = 32 * (uint64_t)s->warps * s->unroll * s->width;
     if (q->bulk)
         return fits_bulk(q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
@@ -440,9 +454,7 @@ static bool fits(const struct bandwidth_question *q,
             device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(q, s))
         return false;
-    return q->way != STREAM_GPU ||
-           tile * s->blocks * device_told(q->lab->info, PROPERTY_SMS, 1) <=
-               q->bytes;
+    return q->way != STREAM_GPU || in_flight(q, s) <= q->bytes;
 }
 
 /* What may be changed, all that may give more, also where no more is in flight:
@@ -542,6 +554,24 @@ static struct bandwidth_setup start_of(const struct bandwidth_question *q)
     return s;
 }
 
+/* True if all of a small set is under way, or nearly. */
+static bool takes_all(const struct bandwidth_question *q,
+                      const struct bandwidth_setup *s)
+{
+    return q->way == STREAM_GPU && !q->bulk && 2 * in_flight(q, s) > q->bytes;
+}
+
+/* More was tried and gave nothing; or the last step gave little.  Where a set
+ * leaves room for no more the last step may but have changed the width: there
+ * it is what half as much gave. */
+static bool is_saturated(const struct bandwidth_question *q,
+                         const struct bandwidth_setup *s,
+                         const struct grow_top *top)
+{
+    const double more = takes_all(q, s) ? top->gain : top->last;
+    return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
+}
+
 /* From found->setup on, which becomes the best, one step after the other. */
 static void climb(const struct bandwidth_question *q,
                   struct bandwidth_found *found)
@@ -557,7 +587,7 @@ static void climb(const struct bandwidth_question *q,
                                  .gives = ascent_gives};
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
-    found->saturated = top.tried > 0 || top.last < assume(ASSUME_GROWTH_FAR);
+    found->saturated = is_saturated(q, &found->setup, &top);
 }
 
 /* From what saturated something like it, or a few warps on. */
