@@ -344,7 +344,7 @@ static void ask_pushed_out(struct patterns_question *q, int pattern)
         for (size_t i = 0; i < cycles.count && kept < TAKES_MOST; i++)
             all[kept++] = cycles.at[i];
     }
-    if (pattern == P2 && !q->cached)
+    if (pattern == P2 && kept > 0 && needs_translation(q, all, kept))
         kept = drop_hits(q, all, kept);
     if (pattern == P3 && kept > 0 && needs_translation(q, all, kept) &&
         !are_pushed_out(q, q->cycles[P1].cycles + q->memory->overhead.cycles,
