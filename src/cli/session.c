@@ -93,20 +93,37 @@ static void announce(struct watcher *w)
     w->announced = true;
 }
 
-/* Files outlive these notices: only a simulated GPU that was asked for is
- * written into one. */
-static bool may_be_written(const struct watcher *w)
+/* "auto" asks for what no device at all does, and takes what comes. */
+static bool is_auto(const struct options *o)
+{
+    return o->device != NULL && strcmp(o->device, "auto") == 0;
+}
+
+/* What a batch system puts into the environment of a job; NULL: it is none. */
+static const char *job(void)
+{
+    static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID",
+                                        "LSB_JOBID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            return names[i];
+    return NULL;
+}
+
+/* Files outlive these notices, and nobody reads them in a job: there only a
+ * simulated GPU that was asked for is measured. */
+static bool may_simulate(const struct watcher *w)
 {
     const struct options *const o = w->options;
     const char *const why = sonde_device_why(w->session);
-    const char *const option = o->json != NULL     ? "json"
-                               : o->csv != NULL    ? "csv"
-                               : o->record != NULL ? "record"
-                                                   : NULL;
-    if (why[0] == '\0' || option == NULL)
+    const char *const option = o->json != NULL     ? "--json"
+                               : o->csv != NULL    ? "--csv"
+                               : o->record != NULL ? "--record"
+                                                   : job();
+    if (why[0] == '\0' || option == NULL || is_auto(o))
         return true;
-    say("no GPU can be measured (%.*s), and --%s takes a simulated one only "
-        "if it is asked for with -d sim:NAME",
+    say("no GPU can be measured (%.*s), and with %s a simulated one is taken "
+        "only if it is asked for, by -d sim:NAME or -d auto",
         reason_length(why), why, option);
     return false;
 }
@@ -151,7 +168,7 @@ enum { NO_DEVICE = 3 }; /* exit status */
 static int open_session(const struct options *o, struct watcher *w)
 {
     const struct sonde_options options = {
-        .device = o->device,
+        .device = is_auto(o) ? NULL : o->device,
         .record = o->record,
         .seed = o->seed,
         .budget_s = o->budget_s,
@@ -168,7 +185,7 @@ static int open_session(const struct options *o, struct watcher *w)
     const int code = sonde_open(&w->session, &options, &err);
     if (code != 0)
         return fail(code, &err);
-    if (may_be_written(w))
+    if (may_simulate(w))
         return 0;
     sonde_close(w->session, NULL);
     return NO_DEVICE;

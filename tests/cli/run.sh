@@ -16,6 +16,7 @@ export SONDE CLI TOP
 
 # The same on every machine: no GPU, no colours, no cache of the user's.
 unset NO_COLOR SONDE_PROFILES SONDE_DEVICE SONDE_LIBCUDA
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID
 export LC_ALL=C.UTF-8 CUDA_VISIBLE_DEVICES=
 # A make that a case calls is nobody's child: no jobserver to warn of.
 unset MAKEFLAGS MFLAGS MAKELEVEL

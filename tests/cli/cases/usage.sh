@@ -127,6 +127,8 @@ done <<'END'
 3|sim:NAME|run clock --json x
 3|sim:NAME|isa add.u32 --csv x
 3|sim:NAME|run clock --record x
+3|-d auto|run clock --json x
+3|-d auto|isa add.u32 --csv x
 3|GPU|-d cuda:0
 3|GPU|-d cuda:99
 3|sim:NAME|-d cuda:x
@@ -185,6 +187,11 @@ done <<'END'
 2|no value|--verbose=2
 2|sonde --help|-V
 END
+# In a batch job nobody reads that a GPU is simulated; -d auto takes one.
+SLURM_JOB_ID=1 "$SONDE" run clock -q >out 2>err
+[ $? = 3 ] && grep -q 'SLURM_JOB_ID.*-d auto' err || cat err
+SLURM_JOB_ID=1 "$SONDE" run clock -q -d auto --json auto.json >out 2>err
+[ $? = 0 ] && grep -q '"simulated": true' auto.json || cat err
 [ "$lines" -ge 120 ] || echo "only $lines wrong usages"
 # Results that nobody can get: closed, and full.
 "$SONDE" run clock -q -d sim:quick --json /dev/full >out 2>err
