@@ -229,6 +229,24 @@ START_TEST(lines_are_told_where_rings_are_wrong)
 }
 END_TEST
 
+/* Rings of 640 B fill one of two sets, and the line is but a bound, so that
+ * nothing in random order denies them. */
+START_TEST(rings_that_nothing_confirms_are_a_bound)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 64, 'sets': 2, "
+                 "'ways': 5, 'policy': 'nru', 'set_bits': [[11,12,15]]} "
+                 "paths/constant={'caches': ['const_l1', 'l2'], 'latency': "
+                 "{'const_l1': 18, 'l2': 163, 'memory': 291}}"),
+        "verdict");
+    double bytes = 0;
+    truth_number(f, "const_l1.size", &bytes);
+    ck_assert_msg(bytes == 0 || bytes == 1280, "%s",
+                  truth_text(f, "const_l1.size", "status"));
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_conflict(void)
 {
     enum { FIRST = 2, QUICK = 4 }; /* all others are slow */
@@ -241,6 +259,7 @@ Suite *suite_truth_conflict(void)
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
+    tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

@@ -156,12 +156,14 @@ static const struct finding *denial_of(const struct lab *lab, uint64_t edge)
     return NULL;
 }
 
-/* Sizes are tried at the distance of lines: these must be known for certain.
- * And what no trace reaches the end of has no change that it would show. */
+/* Sizes are tried at the distance of lines: these must be known for certain, or
+ * lines in random order tell nothing of where sets are full that come first in
+ * order. */
 static bool is_unasked(struct lab *lab, const struct level_row *row,
                        struct finding *f)
 {
     const struct fact_rings *const rings = fact_rings(lab, level_of(row));
+    const struct fact_line *const line = fact_line(lab, level_of(row));
     const struct finding *const held =
         rings->measured ? denial_of(lab, rings->bytes) : NULL;
     if (!rings->measured)
@@ -169,8 +171,7 @@ static bool is_unasked(struct lab *lab, const struct level_row *row,
     else if (held != NULL)
         finding_none(f, why_by_overfill, (double)rings->bytes,
                      held->interval[0], held->interval[1]);
-    else if (fact_line(lab, level_of(row))->bound &&
-             rings->bytes > LOADS * stride_of(lab, row))
+    else if (line->bound || line->longer)
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
     else
         return false;

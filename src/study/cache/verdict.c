@@ -151,13 +151,14 @@ static bool is_of_same_storage(const struct finding *size,
                : allows(size, same->value.number, same->value.number);
 }
 
-/* Rings in order are all that tells the size where lines may be shorter than
- * what is asked for at a time: some sets may be full before others. */
-static bool has_short_lines(const struct lab *lab, const char *component)
+/* Rings in order are all that tells the size where lines may be shorter, or
+ * longer, than is known: some sets may be full before others. */
+static bool is_line_a_bound(const struct lab *lab, const char *component)
 {
     const struct finding *const line =
         lab_proposal(lab, "line", component, "line");
-    return line != NULL && line->status == STATUS_AT_MOST;
+    return line != NULL && (line->status == STATUS_AT_MOST ||
+                            line->status == STATUS_AT_LEAST);
 }
 
 static void bound_by_order(struct finding *size)
@@ -332,7 +333,7 @@ static void judge_of_sm(struct lab *lab, const char *component,
         return;
     }
     struct finding *const f = accept(lab, component, "size", rings);
-    if (overfill == NULL && has_short_lines(lab, component))
+    if (overfill == NULL && is_line_a_bound(lab, component))
         bound_by_order(f);
     doubt_by_change(f, estimate(lab, "change", component, "size"));
     const bool confirmed = is_within(sets, overfill);
