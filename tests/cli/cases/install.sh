@@ -10,6 +10,10 @@ export PKG_CONFIG_PATH="$PWD/usr/lib/pkgconfig" LD_LIBRARY_PATH="$PWD/usr/lib"
 
 foreign() { grep -v ' [A-Z] sonde_[a-z_]*$'; }
 nm -D --defined-only usr/lib/libsonde.so.0 | foreign
+# What the Debian package says that it has.
+nm -D --defined-only usr/lib/libsonde.so.0 | sed 's/.* /~/; s/$/@Base/; s/~/ /' | sort >has
+sed -n 's/^\( sonde_[a-z_]*@Base\) .*/\1/p' "$TOP/packaging/debian/libsonde0.symbols" | sort >says
+diff has says
 nm -g --defined-only usr/lib/libsonde.a | grep ' [A-Z] ' | foreign
 objdump -p usr/lib/libsonde.so.0 | grep SONAME | tr -s ' '
 
