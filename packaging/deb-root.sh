@@ -27,7 +27,7 @@ inside 'apt-get install -y -qq --no-install-recommends /tmp/sonde_*.deb >/dev/nu
     apt-get install -y -qq --no-install-recommends /tmp/libsonde*.deb >/dev/null
     sh /tmp/clients.sh "" /usr /tmp/clients /usr/share/doc/libsonde-dev/examples
     apt-get purge -y -qq sonde libsonde0 libsonde-dev >/dev/null
-    if command -v sonde; then exit 1; fi'
+    [ ! -e /usr/bin/sonde ]'
 all_files >"$root/after"
 diff "$root/before" "$root/after"
 echo "removed without a rest"

@@ -308,10 +308,11 @@ static int write_block(struct block *b, struct buf *out)
     return code;
 }
 
-/* More than any number in the text. */
+/* More than any number in the text, and than what instructions that run before
+ * are likely to name. */
 static unsigned long fresh_number(const char *text)
 {
-    unsigned long most = 0;
+    unsigned long most = 999;
     for (const char *c = text; *c != '\0'; c++)
         if (isdigit((unsigned char)*c)) {
             char *end;
