@@ -31,11 +31,12 @@ static double weight_of(const struct study *study)
     return sqrt(1 + (double)rows[i].asks);
 }
 
-/* The part of the study that is over: never all of it. */
+/* The part of the study that is over: never all of it, and none of one that
+ * asks as many as its table has. */
 static double part_of(const struct study *study, size_t experiments)
 {
-    const double weight = weight_of(study);
-    return fmin(0.95, (double)experiments / (weight * weight));
+    const double weight = weight_of(study), asks = weight * weight - 1;
+    return asks > 0 ? fmin(0.95, (double)experiments / asks) : 0;
 }
 
 /* What all weigh; 0 if it is no run of all. */

@@ -29,11 +29,13 @@ static void tell_study(const struct sonde_progress *p)
 
 static void write_line(const struct sonde_progress *p, char *text, size_t most)
 {
-    char left[48] = "";
+    char over[16] = "", left[48] = "";
+    if (p->part > 0)
+        snprintf(over, sizeof over, "%3.0f %%, ", 100 * p->part);
     if (!isnan(p->left))
         snprintf(left, sizeof left, ", about %.0f s left", p->left);
-    snprintf(text, most, "%3.0f %%, %s, study %zu of %zu, %.1f s%s%s%s",
-             100 * p->part, p->study, p->done + 1, p->total, p->seconds, left,
+    snprintf(text, most, "%s%s, study %zu of %zu, %.1f s%s%s%s", over, p->study,
+             p->done + 1, p->total, p->seconds, left,
              p->experiment != NULL ? ": " : "",
              p->experiment != NULL ? p->experiment : "");
 }
