@@ -561,14 +561,15 @@ static bool takes_all(const struct bandwidth_question *q,
     return q->way == STREAM_GPU && !q->bulk && 2 * in_flight(q, s) > q->bytes;
 }
 
-/* More was tried and gave nothing; or the last step gave little.  Where a set
- * leaves room for no more the last step may but have changed the width: there
- * it is what half as much gave. */
+/* More was tried and gave nothing; or half as much gave nearly the same; or the
+ * last step gave little.  Where a set leaves room for no more that step may but
+ * have changed the width, and does not count. */
 static bool is_saturated(const struct bandwidth_question *q,
                          const struct bandwidth_setup *s,
                          const struct grow_top *top)
 {
-    const double more = takes_all(q, s) ? top->gain : top->last;
+    const double more =
+        takes_all(q, s) ? top->gain : fmin(top->gain, top->last);
     return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
 }
 
