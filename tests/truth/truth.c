@@ -12,8 +12,8 @@
 #include "truth/structure.h"
 
 const char *const truth_gpus[TRUTH_GPUS] = {
-    "gtx560ti", "k20c",      "p6000", "gtx780", "v100",
-    "gtx840m",  "rtx2080ti", "a100",  "h200",
+    "gtx560ti", "k20c",    "p6000",     "gtx780",
+    "v100",     "gtx840m", "rtx2080ti", "a100",
 };
 
 /* ---- what the profile says ---- */

@@ -18,7 +18,7 @@
 /* The shipped GPUs whose memory is tried at length.  The others, whose papers
  * tell instructions alone, have the memory of one of these.  The first are
  * quick; the others are large, so that their tests are slow ones. */
-enum { TRUTH_GPUS = 9, TRUTH_GPUS_QUICK = 2 };
+enum { TRUTH_GPUS = 8, TRUTH_GPUS_QUICK = 2 };
 extern const char *const truth_gpus[TRUTH_GPUS];
 
 /* One finding: it must be `value`, give or take `tolerance`; or, of a cache

@@ -156,8 +156,16 @@ static const struct finding *denial_of(const struct lab *lab, uint64_t edge)
     return NULL;
 }
 
+static bool may_be_longer(const struct lab *lab, const struct level_row *row)
+{
+    const struct finding *const line =
+        lab_proposal(lab, "line", row->component, "line");
+    return line != NULL && line->status == STATUS_AT_LEAST;
+}
+
 /* Sizes are tried at the distance of lines: these must be known for certain, or
- * lines in random order tell nothing of where sets are full that come first in
+ * one traced lap may not come to the end.  And where only the sector is known,
+ * lines in random order did not tell whether sets are full that come first in
  * order. */
 static bool is_unasked(struct lab *lab, const struct level_row *row,
                        struct finding *f)
@@ -171,7 +179,8 @@ static bool is_unasked(struct lab *lab, const struct level_row *row,
     else if (held != NULL)
         finding_none(f, why_by_overfill, (double)rings->bytes,
                      held->interval[0], held->interval[1]);
-    else if (line->bound || line->longer)
+    else if (may_be_longer(lab, row) ||
+             (line->bound && rings->bytes > LOADS * stride_of(lab, row)))
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
     else
         return false;
