@@ -34,17 +34,16 @@ struct finding_curve *results_curve(struct results *results, const char *id,
     return curve;
 }
 
-void curve_point(struct finding_curve *curve, double x, double y,
-                 const char *experiment)
+void curve_point(struct finding_curve *curve, struct curve_seen seen)
 {
-    if (experiment == NULL)
+    if (seen.experiment == NULL)
         return;
     curve->x = xreallocarray(curve->x, curve->count + 1, sizeof *curve->x);
     curve->y = xreallocarray(curve->y, curve->count + 1, sizeof *curve->y);
-    curve->x[curve->count] = x;
-    curve->y[curve->count++] = y;
+    curve->x[curve->count] = seen.x;
+    curve->y[curve->count++] = seen.y;
     free(curve->evidence);
-    curve->evidence = xstrdup(experiment);
+    curve->evidence = xstrdup(seen.experiment);
 }
 
 /* ---- order -------------------------------------------------------------- */

@@ -17,6 +17,12 @@ struct curve_kind {
     const char *y_unit;          /* "cycles" */
 };
 
+/* A point; of an experiment that is NULL, as after an error, it is none. */
+struct curve_seen {
+    double x, y;
+    const char *experiment;
+};
+
 struct finding_curve {
     char *id; /* of the finding */
     char *name, *x_name, *x_unit, *y_unit;
@@ -31,9 +37,7 @@ enum { CURVE_POINTS = 200 };
 /* That curve of a finding, which there may not be yet; begun if need be. */
 struct finding_curve *results_curve(struct results *results, const char *id,
                                     const struct curve_kind *kind);
-/* An experiment that is NULL, as after an error, adds nothing. */
-void curve_point(struct finding_curve *curve, double x, double y,
-                 const char *experiment);
+void curve_point(struct finding_curve *curve, struct curve_seen seen);
 
 /* Puts each in order of x, makes one point of those that have the same (the
  * last that was seen: it knew more), and leaves out what is too many. */

@@ -463,8 +463,9 @@ static int add_curve(const struct place *p, const struct curve_read *read,
         return refuse(p, "has not as many values of x as of y");
     struct finding_curve *const curve = results_curve(results, p->key, &kind);
     for (size_t i = 0; i < read->x.values.count; i++)
-        curve_point(curve, read->x.values.items[i].number,
-                    read->y.values.items[i].number, or_none(read->evidence));
+        curve_point(curve, (struct curve_seen){read->x.values.items[i].number,
+                                               read->y.values.items[i].number,
+                                               or_none(read->evidence)});
     return 0;
 }
 

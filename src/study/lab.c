@@ -453,12 +453,11 @@ struct finding *lab_finding(struct lab *lab, const char *component,
 }
 
 void lab_point(struct lab *lab, const char *component, const char *attribute,
-               const struct curve_kind *kind, double x, double y,
-               const char *experiment)
+               const struct curve_kind *kind, struct curve_seen seen)
 {
     char id[STUDY_ID];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    curve_point(results_curve(lab->results, id, kind), x, y, experiment);
+    curve_point(results_curve(lab->results, id, kind), seen);
 }
 
 /* What the running study has found so far, or proposed. */

@@ -234,8 +234,7 @@ struct finding *lab_finding(struct lab *lab, const char *component,
 /* Adds a point to a curve behind a finding, of whichever study it is; after an
  * error, when there is no experiment, to none. */
 void lab_point(struct lab *lab, const char *component, const char *attribute,
-               const struct curve_kind *kind, double x, double y,
-               const char *experiment);
+               const struct curve_kind *kind, struct curve_seen seen);
 
 /* What the study estimated; NULL if it did not. */
 const struct finding *lab_proposal(const struct lab *lab, const char *study,

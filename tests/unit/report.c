@@ -900,9 +900,10 @@ START_TEST(curves_are_in_order_and_thinned)
     struct results r = {0};
     enum { MANY = 1000 };
     for (int i = MANY; i > 0; i--)
-        curve_point(latency_curve(&r), i, 2 * i, "chase");
-    curve_point(latency_curve(&r), MANY, 7, "chase bytes=1000");
-    curve_point(latency_curve(&r), 0, 7, NULL);
+        curve_point(latency_curve(&r), (struct curve_seen){i, 2 * i, "chase"});
+    curve_point(latency_curve(&r),
+                (struct curve_seen){MANY, 7, "chase bytes=1000"});
+    curve_point(latency_curve(&r), (struct curve_seen){0, 7, NULL});
     results_settle_curves(&r);
     const struct finding_curve *const c = r.curves[0];
     ck_assert_uint_eq(r.curve_count, 1);
@@ -921,9 +922,12 @@ START_TEST(curves_of_what_is_told_survive_reading)
 {
     static const struct curve_kind untold = {"latency", "places", "", ""};
     struct results r = example();
-    curve_point(latency_curve(&r), 1024, 32.5, "chase bytes=1024");
-    curve_point(latency_curve(&r), 2048, 33, "chase bytes=2048");
-    curve_point(results_curve(&r, "tlb.levels", &untold), 1, 2, "visit");
+    curve_point(latency_curve(&r),
+                (struct curve_seen){1024, 32.5, "chase bytes=1024"});
+    curve_point(latency_curve(&r),
+                (struct curve_seen){2048, 33, "chase bytes=2048"});
+    curve_point(results_curve(&r, "tlb.levels", &untold),
+                (struct curve_seen){1, 2, "visit"});
     char *text, *const json = written_again(&r, &text);
     assert_says(json, "\"curves\": {\n    \"l1.size\": [");
     assert_says(json, "chase bytes=2048");

@@ -665,6 +665,26 @@ static bool is_hashable(const struct line_question *q)
     return !q->row->of_sm && q->facts->near_fits == 0;
 }
 
+/* From above, since long lines make short rings. */
+static void ask_line(struct line_question *q, struct finding *f)
+{
+    uint64_t line;
+    bool surely = false;
+    lab_cite(q->lab, f);
+    const bool over = find_longest(q, shortest(q), &line, &surely);
+    if (!lab_ok(q->lab))
+        return;
+    const bool concluded = conclude(q, f, line, over);
+    /* Surely: most of the lines that should not have fit missed, at all places.
+     */
+    if (is_hashable(q) || !over || !surely)
+        check_by_pairs(q, f);
+    if (!over && lab_excuse(q->lab) == NULL && lab_ok(q->lab))
+        check_sector(q, f);
+    if (!concluded && q->line->bytes == 0)
+        finding_none(f, why_line_absurd, line);
+}
+
 static void line_ask_level(struct lab *lab, const struct level_row *row)
 {
     const enum level_id id = level_of(row);
@@ -690,22 +710,7 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
         report_at_least(&q, f);
         return;
     }
-    /* From above, since long lines make short rings. */
-    uint64_t line;
-    bool surely = false;
-    lab_cite(lab, f);
-    const bool over = find_longest(&q, shortest(&q), &line, &surely);
-    if (!lab_ok(lab))
-        return;
-    const bool concluded = conclude(&q, f, line, over);
-    /* Surely: most of the lines that should not have fit missed, at all places.
-     */
-    if (is_hashable(&q) || !over || !surely)
-        check_by_pairs(&q, f);
-    if (!over && lab_excuse(lab) == NULL && lab_ok(lab))
-        check_sector(&q, f);
-    if (!concluded && q.line->bytes == 0)
-        finding_none(f, why_line_absurd, line);
+    ask_line(&q, f);
 }
 
 static void line_run(struct lab *lab)

@@ -209,7 +209,8 @@ static struct occupancy count_lines(const struct flood *q, const struct dose *d,
     const struct occupancy_looks l = looks_of(q, d, s);
     occupancy_of_looks(&l, &o);
     lab_point(q->lab, q->row->component, q->side == WHOLE ? "size" : "near_size",
-              &by_members, (double)d->members, o.lines, s->experiment);
+              &by_members,
+              (struct curve_seen){(double)d->members, o.lines, s->experiment});
     return o;
 }
 

@@ -66,8 +66,8 @@ static double ring_cost(struct bracket_question *q, uint64_t bytes,
                     "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
                     " %s visits=4096 repeats=1",
                     level_ring(q->row), bytes, stride, q->shift, fill);
-    lab_point(q->lab, q->row->component, "size", &by_bytes, (double)bytes,
-              c.cycles, c.experiment);
+    lab_point(q->lab, q->row->component, "size", &by_bytes,
+              (struct curve_seen){(double)bytes, c.cycles, c.experiment});
     return c.cycles;
 }
 

@@ -90,8 +90,10 @@ static double trace_size(struct lab *lab, const struct level_row *row,
         front += cycles < limit;
         latencies[i] = fmax(least, fmin(cycles, f->miss + timing));
     }
-    lab_point(lab, row->component, "size_by_change", &by_bytes, (double)bytes,
-              stats_mean(latencies, LOADS) - timing, c.experiment);
+    lab_point(lab, row->component, "size_by_change", &by_bytes,
+              (struct curve_seen){(double)bytes,
+                                  stats_mean(latencies, LOADS) - timing,
+                                  c.experiment});
     return front / LOADS;
 }
 

@@ -236,6 +236,7 @@ bool tlb_overflows(struct tlb_question *q, size_t level,
         u64_max(list->count + 2, warm_wanted(q, level)); /* laps */
     const struct laps l = ask_list(q, level, c, list, 0, settled);
     const double clean = clean_share(q, l.count);
+    /* once in a thousand */
     return lab_ok(q->lab) && l.dirty == l.laps &&
            pow(1 - clean, (double)l.laps) < 0.001;
 }

@@ -552,8 +552,8 @@ static void show(const struct tlb_question *q, const struct sweeps *s)
             "places", "", "cycles"};
         for (size_t j = 0; j < of->count; j++)
             lab_point(q->lab, "tlb", "levels", &by_places,
-                      (double)of->places[j], of->mean[j],
-                      of->cycles[j].experiment);
+                      (struct curve_seen){(double)of->places[j], of->mean[j],
+                                          of->cycles[j].experiment});
     }
 }
 
