@@ -2,13 +2,12 @@
  * The memory hierarchy as one table: a row a storage, as a load meets them.
  * What is not plainly measured carries a mark, which a legend explains.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/quantity.h"
+#include "report/cell.h"
 #include "report/screen/columns.h"
 #include "report/screen/open.h"
 #include "report/screen/screen.h"
@@ -66,156 +65,12 @@ static const struct finding *find(const struct screen *s, const char *component,
     return storage_finding(s->results, component, attribute);
 }
 
-/* An interval of which either end is further from the value than this share of
- * it shows in the two or three digits of a cell. */
-#define WIDE 0.02
-
-static bool is_wide(const struct finding *f)
-{
-    return f->has_interval && f->value.kind == VALUE_NUMBER &&
-           fmax(f->interval[1] - f->value.number,
-                f->value.number - f->interval[0]) >
-               WIDE * fabs(f->value.number);
-}
-
-/* The text with the mark of how far it holds; takes the text. */
-static char *marked(const struct finding *f, char *text)
-{
-    const char *before = "", *after = "";
-    if (f->status == STATUS_AT_LEAST)
-        before = "≥";
-    else if (f->status == STATUS_AT_MOST)
-        before = "≤";
-    else if (f->status == STATUS_IN_DOUBT || f->because != NULL)
-        before = "?";
-    else if (f->status == STATUS_REPORTED)
-        before = "(", after = ")";
-    else if (is_wide(f))
-        before = "~";
-    char *const whole = xasprintf("%s%s%s", before, text, after);
-    free(text);
-    return whole;
-}
-
-/* NULL: nothing to say; "–": it was not measured. */
-static char *number_cell(const struct finding *f,
-                         void put(struct buf *out, double number,
-                                  const char *unit))
-{
-    struct buf out = {0};
-    if (f == NULL || f->skipped)
-        return NULL;
-    if (f->status == STATUS_NOT_MEASURED)
-        return xstrdup("–");
-    if (f->value.kind != VALUE_NUMBER)
-        return NULL;
-    put(&out, f->value.number, f->unit);
-    return marked(f, buf_take(&out));
-}
-
-static void put_quantity(struct buf *out, double number, const char *unit)
-{
-    quantity_number(out, number, 0, unit);
-}
-
-static void put_plain(struct buf *out, double number, const char *unit)
-{
-    (void)unit;
-    quantity_number(out, number, 0, "");
-}
-
-/* Three digits, of large numbers all before the point. */
-static void put_short(struct buf *out, double number, const char *unit)
-{
-    char text[32];
-    (void)unit;
-    if (fabs(number) >= 100)
-        snprintf(text, sizeof text, "%.0f", number);
-    else
-        snprintf(text, sizeof text, "%.3g", number);
-    buf_text(out, text);
-}
-
-/* "128/32 B"; "64 B" where a sector is a line. */
-static char *line_cell(const struct screen *s, const char *component)
-{
-    const struct finding *const sector = find(s, component, "sector");
-    char *const line = number_cell(find(s, component, "line"), put_plain);
-    char *const part = number_cell(sector, put_plain);
-    char *text = NULL;
-    if (line != NULL && part != NULL && strcmp(line, part) != 0)
-        text = xasprintf("%s/%s B", line, part);
-    else if (line != NULL || part != NULL)
-        text =
-            xasprintf("%s%s", line != NULL ? line : part,
-                      strcmp(line != NULL ? line : part, "–") != 0 ? " B" : "");
-    free(line);
-    free(part);
-    return text;
-}
-
-/* Ways of each set, equal ones run together: "17 + 6 × 8". */
-static char *unequal_sets(const struct finding *f)
-{
-    struct buf out = {0};
-    const struct value *const list = &f->value;
-    for (size_t i = 0, end; i < list->count; i = end) {
-        for (end = i + 1; end < list->count; end++)
-            if (!value_equal(&list->items[i], &list->items[end]))
-                break;
-        buf_text(&out, i > 0 ? " + " : "");
-        if (end - i > 1)
-            buf_printf(&out, "%zu × ", end - i);
-        quantity_value(&out, &list->items[i], 0, "");
-    }
-    return marked(f, buf_take(&out));
-}
-
-static char *sets_cell(const struct screen *s, const char *component)
-{
-    const struct finding *const list = find(s, component, "set_ways");
-    if (list != NULL && list->value.kind == VALUE_LIST)
-        return unequal_sets(list);
-    char *const sets = number_cell(find(s, component, "sets"), put_plain);
-    char *const ways = number_cell(find(s, component, "ways"), put_plain);
-    char *text = NULL;
-    if (sets != NULL && ways != NULL && strcmp(sets, "–") == 0 &&
-        strcmp(ways, "–") == 0)
-        text = xstrdup("–");
-    else if (sets != NULL || ways != NULL)
-        text = xasprintf("%s × %s", sets != NULL ? sets : "–",
-                         ways != NULL ? ways : "–");
-    free(sets);
-    free(ways);
-    return text;
-}
-
 static char *banks_cell(const struct screen *s)
 {
-    char *const banks = number_cell(find(s, "shared", "banks"), put_plain);
+    char *const banks = cell_number(find(s, "shared", "banks"), cell_put_plain);
     char *const text = banks != NULL ? xasprintf("%s banks", banks) : NULL;
     free(banks);
     return text;
-}
-
-static char *policy_cell(const struct screen *s, const char *component)
-{
-    const struct finding *const f = find(s, component, "policy");
-    if (f == NULL || f->value.kind != VALUE_TEXT)
-        return f != NULL && f->status == STATUS_NOT_MEASURED && !f->skipped
-                   ? xstrdup("–")
-                   : NULL;
-    return marked(f, xstrdup(f->value.text));
-}
-
-/* What a load costs there; of what only its misses show (code, pages) what a
- * miss costs more. */
-static const struct finding *cost_of(const struct screen *s,
-                                     const char *component, const char **plus)
-{
-    const struct finding *const f = find(s, component, "latency");
-    *plus = f == NULL ? "+" : "";
-    return f != NULL ? f : find(s, component, "miss_penalty");
 }
 
 static char *with_plus(const char *plus, char *text)
@@ -233,24 +88,8 @@ static char *ns_cell(const struct screen *s, const struct finding *f,
     struct buf out = {0};
     if (f == NULL || f->value.kind != VALUE_NUMBER || s->writer->clock_hz <= 0)
         return NULL;
-    put_short(&out, f->value.number / s->writer->clock_hz * 1e9, "");
+    cell_put_short(&out, f->value.number / s->writer->clock_hz * 1e9, "");
     return with_plus(plus, buf_take(&out));
-}
-
-/* What has one of its own: "SM", "quarter SM", "2 SMs", "GPU", as far as was
- * found. */
-static char *users_cell(const struct screen *s, const char *component)
-{
-    double per_sm, sms, all = 0;
-    if (finding_number(find(s, component, "per_sm"), &per_sm) && per_sm > 1)
-        return xasprintf("1/%.0f SM", per_sm);
-    const struct finding *const f = find(s, component, "sms_sharing");
-    finding_number(find(s, "sm", "count"), &all);
-    if (!finding_number(f, &sms))
-        return f != NULL && !f->skipped ? number_cell(f, put_plain) : NULL;
-    if (sms <= 1)
-        return xstrdup("SM");
-    return sms >= all && all > 0 ? xstrdup("GPU") : xasprintf("%.0f SMs", sms);
 }
 
 static void add_row(struct screen *s, const struct storage *storage,
@@ -258,34 +97,35 @@ static void add_row(struct screen *s, const struct storage *storage,
 {
     const char *plus;
     const char *const id = storage->id;
-    const struct finding *const cost = cost_of(s, id, &plus);
+    const struct finding *const cost = cell_cost(s->results, id, &plus);
     const struct finding *const bytes =
         strcmp(id, "shared") == 0 ? find(s, "sm", "shared") : find(s, id, size);
     struct columns_row *const row = columns_add(&s->columns);
     row->cell[NAME] = xstrdup(storage->name);
-    row->cell[SIZE] = number_cell(bytes, put_quantity);
+    row->cell[SIZE] = cell_number(bytes, cell_put_quantity);
     row->cell[LINE] = line == NULL
-                          ? line_cell(s, id)
-                          : number_cell(find(s, id, line), put_quantity);
+                          ? cell_line(s->results, id)
+                          : cell_number(find(s, id, line), cell_put_quantity);
     row->cell[SETS] =
-        strcmp(id, "shared") == 0 ? banks_cell(s) : sets_cell(s, id);
-    row->cell[POLICY] = policy_cell(s, id);
-    row->cell[CYCLES] = with_plus(plus, number_cell(cost, put_short));
+        strcmp(id, "shared") == 0 ? banks_cell(s) : cell_sets(s->results, id);
+    row->cell[POLICY] = cell_policy(s->results, id);
+    row->cell[CYCLES] = with_plus(plus, cell_number(cost, cell_put_short));
     row->cell[NS] = ns_cell(s, cost, plus);
-    row->cell[RATE] = number_cell(find(s, id, "read_bandwidth"), put_quantity);
-    row->cell[USERS] = users_cell(s, id);
+    row->cell[RATE] =
+        cell_number(find(s, id, "read_bandwidth"), cell_put_quantity);
+    row->cell[USERS] = cell_users(s->results, id);
 }
 
 static void put_path(const struct screen *s, const char *storage,
                      const struct storage *path, struct buf *out)
 {
     const char *plus, *ignored;
-    const struct finding *const cost = cost_of(s, path->id, &plus);
+    const struct finding *const cost = cell_cost(s->results, path->id, &plus);
     buf_printf(out, "%s %s", out->length > 0 ? "," : "also serves", path->path);
     if (cost == NULL || cost->value.kind != VALUE_NUMBER ||
-        storage_agree(cost, cost_of(s, storage, &ignored)))
+        storage_agree(cost, cell_cost(s->results, storage, &ignored)))
         return;
-    char *const cycles = number_cell(cost, put_short);
+    char *const cycles = cell_number(cost, cell_put_short);
     if (plus[0] != '\0')
         buf_printf(out, " (a miss adds %s cycles)", cycles);
     else
@@ -319,14 +159,15 @@ static void add_sides(struct screen *s)
         {"far_miss_latency", ", ", ""},
     };
     struct buf out = {0};
-    char *const size = number_cell(find(s, "l2", "near_size"), put_quantity);
+    char *const size =
+        cell_number(find(s, "l2", "near_size"), cell_put_quantity);
     if (size != NULL && strcmp(size, "–") != 0)
         buf_printf(&out, "2 partitions of %s: ", size);
     free(size);
     const size_t length = out.length;
     for (size_t i = 0; i < COUNT_OF(sides); i++) {
         char *const cycles =
-            number_cell(find(s, "l2", sides[i].attribute), put_short);
+            cell_number(find(s, "l2", sides[i].attribute), cell_put_short);
         if (cycles != NULL)
             buf_printf(&out, "%s%s%s", sides[i].before, cycles, sides[i].after);
         free(cycles);
@@ -379,12 +220,9 @@ static const struct mark {
     const char *mark, *meaning;
     bool first; /* it means that only before all else */
 } marks[] = {
-    {"?", "? in doubt", false},
-    {"~", "~ ± over 2 %", false},
-    {"≥", "≥ ≤ bounds", false},
-    {"≤", "≥ ≤ bounds", false},
-    {"–", "– unknown", false},
-    {"+", "+ a miss adds", true},
+    {"?", "? in doubt", false},     {"~", "~ ± over 2 %", false},
+    {"≥", "≥ ≤ bounds", false},     {"≤", "≥ ≤ bounds", false},
+    {"–", "– unknown", false},      {"+", "+ a miss adds", true},
     {"(", "( ) driver says", true},
 };
 
