@@ -233,8 +233,8 @@ struct sonde_style {
     size_t width; /* text: columns of the page; 0: 80, and more with verbose */
 };
 
-/* The results so far as "text", "json", "table" (of what instructions cost) or
- * "csv"; the caller frees. */
+/* The results so far in a format of SONDE_FORMATS ("txt", "json"); the caller
+ * frees. */
 int sonde_report(const struct sonde *session, const char *format,
                  const struct sonde_style *style, char **text,
                  struct sonde_error *err);
@@ -242,6 +242,24 @@ int sonde_report(const struct sonde *session, const char *format,
 int sonde_report_file(const char *path, const char *format,
                       const struct sonde_style *style, char **text,
                       struct sonde_error *err);
+/* The same of several sessions, side by side; SONDE_FORMATS says which formats
+ * take more than one. */
+int sonde_report_all(struct sonde *const *sessions, size_t count,
+                     const char *format, const struct sonde_style *style,
+                     char **text, struct sonde_error *err);
+/*
+ * Reports of one GPU become one session, the first of them; the others are
+ * closed, and `count` is how many are left.  Of one GPU are those of one uuid,
+ * or, where that is not known, of one spec and name, if driver, CUDA and
+ * compute capability are the same, too.  `models`: all are to become one, which
+ * they may if they are of GPUs of one model; else the error says what differs,
+ * and nothing is merged.
+ */
+int sonde_merge(struct sonde **sessions, size_t *count, bool models,
+                struct sonde_error *err);
+/* The format that the path's extension means, the longest of them; NULL: none.
+ */
+const char *sonde_format_of(const char *path);
 
 /* One experiment: "chase", {"space=global", "bytes=4096"}.  Its samples as a
  * table, tab-separated under a heading line, and at the end a line that begins
@@ -259,8 +277,8 @@ struct sonde_entry {
     const char *name; /* cuda:0; k20c; cache_size; chase */
     const char *text; /* one line */
     const char *note; /* of a study when it runs and how long that takes, as
-                         "when named; loads the GPU; 1.1 s on an H200"; "" of
-                         all else */
+                         "when named; loads the GPU; 1.1 s on an H200"; of a
+                         format "one GPU" or "several"; "" of all else */
 };
 
 enum sonde_list {
@@ -268,7 +286,8 @@ enum sonde_list {
     SONDE_PROFILES,
     SONDE_STUDIES,
     SONDE_PROBES,
-    SONDE_INSTRUCTIONS
+    SONDE_INSTRUCTIONS,
+    SONDE_FORMATS
 };
 
 /* Calls `row` for each entry; the strings live during the call. */

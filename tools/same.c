@@ -393,7 +393,7 @@ static json_t *report_of(const char *folder)
     struct error err;
     json_t *report = NULL;
     if (text != NULL && report_read(text, run_name, &results, &err) == 0) {
-        report_json.write(&results, &(struct report_style){0}, &out);
+        report_json.write(&results, &(struct report_style){0}, &out, &err);
         report = json_loads(buf_string(&out), 0, NULL);
     }
     results_free(&results);

@@ -16,6 +16,7 @@
 #include "device/sim/profile/shipped.h"
 #include "ptx/instruction.h"
 #include "report/page.h"
+#include "report/report.h"
 
 /* ---- lists ------------------------------------------------------------ */
 
@@ -103,6 +104,14 @@ static void list_study(const struct study *study, list_row *row, void *context)
     buf_free(&note);
 }
 
+static void list_format(const struct report_format *f, list_row *row,
+                        void *context)
+{
+    row(context, &(struct sonde_entry){f->name, f->summary,
+                                       f->write_several != NULL ? "several"
+                                                                : "one GPU"});
+}
+
 int sonde_list(enum sonde_list what, list_row *row, void *context,
                struct sonde_error *err)
 {
@@ -132,6 +141,10 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
                 &(struct sonde_entry){
                     instruction_table[i].name,
                     category_names[instruction_table[i].category], ""});
+        break;
+    case SONDE_FORMATS:
+        for (size_t i = 0; report_formats[i] != NULL; i++)
+            list_format(report_formats[i], row, context);
         break;
     }
     return session_hand_out(code, &why, err);

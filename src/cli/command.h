@@ -6,6 +6,7 @@
 #define SONDE_CLI_COMMAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/options.h"
 
@@ -17,7 +18,7 @@ struct command {
     const char *summary;   /* one line */
     /* Paragraphs between empty lines; lines of four spaces are examples. */
     const char *help;
-    unsigned options; /* beside those that all take: set of OPTION_BIT */
+    uint64_t options; /* beside those that all take: set of OPTION_BIT */
     size_t words_least, words_most; /* after the command's name */
     /* Returns the exit status.  options->words begins after the name. */
     int (*run)(const struct options *options);
@@ -36,7 +37,6 @@ int command_unknown(const char *name);
 /* Options that every command takes. */
 #define OPTIONS_ALL                                                            \
     (OPTION_BIT(QUIET) | OPTION_BIT(VERBOSE) | OPTION_BIT(HELP) |              \
-     OPTION_BIT(COLOR) |                                                       \
-     OPTION_BIT(VERSION))
+     OPTION_BIT(COLOR) | OPTION_BIT(VERSION))
 
 #endif

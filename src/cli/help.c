@@ -45,7 +45,7 @@ static void put_option(const struct option_row *row)
     put_lines(row->help, OPTION_COLUMN);
 }
 
-static void put_options(unsigned set)
+static void put_options(uint64_t set)
 {
     printf("\nOptions, before or after the command:\n");
     for (unsigned i = 0; i < OPTION_COUNT; i++)

@@ -79,7 +79,7 @@ static bool knows_color(const struct options *o)
 
 static int run_command(const struct command *c, const struct options *o)
 {
-    const unsigned strange = o->given & ~(c->options | OPTIONS_ALL);
+    const uint64_t strange = o->given & ~(c->options | OPTIONS_ALL);
     if (o->help > 0)
         return help_command(c);
     for (unsigned i = 0; i < OPTION_COUNT; i++)

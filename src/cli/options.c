@@ -21,7 +21,7 @@ const struct option_row option_rows[] = {
 /* getopt_long answers FIRST + row for a long option, and the letter for a
  * short one; the rows fit a set of bits. */
 enum { FIRST = 256, LETTERS_MAX = 3 * OPTION_COUNT + 2 };
-_Static_assert(OPTION_COUNT <= 32, "options fit OPTION_BIT");
+_Static_assert(OPTION_COUNT <= 64, "options fit OPTION_BIT");
 
 static void tell_getopt(char *letters, struct option *longs)
 {
@@ -94,7 +94,7 @@ static bool take(struct options *options, int index, const char *argument)
 {
     const struct option_row *const row = &option_rows[index];
     void *const field = field_of(options, row);
-    options->given |= 1u << index;
+    options->given |= UINT64_C(1) << index;
     switch (row->kind) {
     case OPTION_TEXT:
         return take_text(row, argument, field);

@@ -17,10 +17,14 @@ enum option_id {
 };
 
 /* A set of options, for struct command. */
-#define OPTION_BIT(id) (1u << OPTION_##id)
+#define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
+/* Where a report goes. */
+#define OPTIONS_OF_REPORTS                                                     \
+    (OPTION_BIT(JSON) | OPTION_BIT(CSV) | OPTION_BIT(HTML) |                   \
+     OPTION_BIT(OUTPUT) | OPTION_BIT(AS))
 /* What all commands take that measure findings. */
 #define OPTIONS_OF_RUNS                                                        \
-    (OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |              \
+    (OPTION_BIT(DEVICE) | OPTIONS_OF_REPORTS | OPTION_BIT(RECORD) |            \
      OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) | OPTION_BIT(REQUIRE) |           \
      OPTION_BIT(STRICT))
 
@@ -38,13 +42,13 @@ struct option_row {
 extern const struct option_row option_rows[OPTION_COUNT];
 
 struct options {
-    const char *device, *json, *record, *csv, *levels, *init, *values, *copies,
-        *file, *require, *color;
+    const char *device, *json, *record, *csv, *html, *output, *as, *levels,
+        *init, *values, *copies, *file, *require, *color;
     uint64_t seed, chains, warps;
     double budget_s;
     unsigned no_cache, quiet, verbose, help, version, parallelism, explain,
-        strict;               /* how often given */
-    unsigned given;           /* set of OPTION_BIT */
+        strict, merge;        /* how often given */
+    uint64_t given;           /* set of OPTION_BIT */
     const char *const *words; /* what is no option; the first is the command */
     size_t word_count;
     const char *const *command; /* all words of the line, as typed */

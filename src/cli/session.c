@@ -1,64 +1,13 @@
 #include "cli/session.h"
 
-#include <langinfo.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/require.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
-
-static bool is_stdout(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
-}
-
-static bool is_writable(const char *path)
-{
-    struct sonde_error err;
-    if (path == NULL || sonde_writable(path, &err) == 0)
-        return true;
-    say("%s", err.text);
-    return false;
-}
-
-/* Of two files of one name the later would be all that is left. */
-static bool is_once(const struct options *o)
-{
-    const char *const paths[] = {o->json, o->csv, o->record};
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < i; j++)
-            if (paths[i] != NULL && paths[j] != NULL && !is_stdout(paths[i]) &&
-                strcmp(paths[i], paths[j]) == 0) {
-                say("%s is to be two files", paths[i]);
-                return false;
-            }
-    return true;
-}
-
-/* Standard output takes one report, and a recording is no text. */
-static bool is_one_output(const struct options *o)
-{
-    if (is_stdout(o->json) && is_stdout(o->csv))
-        say("--json and --csv cannot both be written to standard output; name "
-            "a file for one");
-    else if (is_stdout(o->record))
-        say("--record cannot be written to standard output; name a file");
-    else
-        return true;
-    return false;
-}
-
-bool session_outputs(const struct options *options)
-{
-    return is_once(options) && is_one_output(options) &&
-           (is_stdout(options->json) || is_writable(options->json)) &&
-           (is_stdout(options->csv) || is_writable(options->csv)) &&
-           is_writable(options->record);
-}
 
 /* What a session tells while it runs. */
 struct watcher {
@@ -116,10 +65,9 @@ static bool may_simulate(const struct watcher *w)
 {
     const struct options *const o = w->options;
     const char *const why = sonde_device_why(w->session);
-    const char *const option = o->json != NULL     ? "--json"
-                               : o->csv != NULL    ? "--csv"
-                               : o->record != NULL ? "--record"
-                                                   : job();
+    const char *const option = outputs_option(o) != NULL ? outputs_option(o)
+                               : o->record != NULL       ? "--record"
+                                                         : job();
     if (why[0] == '\0' || option == NULL || is_auto(o))
         return true;
     say("no GPU can be measured (%.*s), and with %s a simulated one is taken "
@@ -211,73 +159,11 @@ static int make_report(const void *session, const char *format,
     return sonde_report(session, format, style, text, err);
 }
 
-/* --color goes before $NO_COLOR, and that before what the terminal is. */
-static bool is_colored(const struct options *o)
-{
-    if (o->color != NULL && strcmp(o->color, "auto") != 0)
-        return strcmp(o->color, "always") == 0;
-    const char *const no_color = getenv("NO_COLOR");
-    const char *const term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0') &&
-           (term == NULL || strcmp(term, "dumb") != 0);
-}
-
-static struct sonde_style style_of(const struct options *o, bool tree)
-{
-    return (struct sonde_style){
-        .color = is_colored(o),
-        .width = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 0,
-        .verbose = o->verbose,
-        .tree = tree,
-        .ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-    };
-}
-
-static int put_out(const char *path, const char *text)
-{
-    struct sonde_error err;
-    if (is_stdout(path))
-        return say_result(text);
-    const int code = sonde_write(path, text, &err);
-    return code == 0 ? 0 : fail(code, &err);
-}
-
-int session_show(const struct options *o, const char *format, bool tree,
-                 int (*make)(const void *from, const char *format,
-                             const struct sonde_style *style, char **text,
-                             struct sonde_error *err),
-                 const void *from)
-{
-    const struct sonde_style style = style_of(o, tree);
-    const bool other = is_stdout(o->json) || is_stdout(o->csv);
-    const struct {
-        const char *format, *path;
-    } outputs[] = {
-        {"json", o->json},
-        {"csv", o->csv},
-        {format, other ? NULL : "-"},
-    };
-    int status = 0;
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-        if (outputs[i].path == NULL)
-            continue;
-        char *text = NULL;
-        struct sonde_error err;
-        const int code = make(from, outputs[i].format, &style, &text, &err);
-        status = worse(status, code == 0 ? put_out(outputs[i].path, text)
-                                         : fail(code, &err));
-        free(text);
-        if (code != 0)
-            break;
-    }
-    return status;
-}
-
 static int measure_and_show(const struct options *o, session_act *measure,
                             const void *context, const char *format, bool tree)
 {
     struct watcher w = {.options = o};
-    if (!session_outputs(o) || !require_check(o))
+    if (!outputs_check(o) || !require_check(o))
         return 2;
     int status = open_session(o, &w);
     if (status != 0)
@@ -289,8 +175,11 @@ static int measure_and_show(const struct options *o, session_act *measure,
     /* What failed half-way leaves findings; a typing error none. */
     if ((status != 2 && status != 3) || sonde_found(w.session) > 0) {
         announce(&w);
-        status = worse(status,
-                       session_show(o, format, tree, make_report, w.session));
+        status =
+            worse(status, outputs_write(o, &(struct shown){.format = format,
+                                                           .tree = tree,
+                                                           .make = make_report,
+                                                           .from = w.session}));
         status = worse(status, require_status(o, w.session));
     }
     return worse(status, close_session(&w));
@@ -312,7 +201,7 @@ int session_measure(const struct options *o, const char *const *studies,
                     size_t count, bool tree)
 {
     const struct studies context = {studies, count};
-    return measure_and_show(o, run_studies, &context, "text", tree);
+    return measure_and_show(o, run_studies, &context, "txt", tree);
 }
 
 int session_measure_with(const struct options *o, session_act *measure,
@@ -327,7 +216,7 @@ int session_print_with(const struct options *o,
                        const void *context)
 {
     struct watcher w = {.options = o};
-    if (!session_outputs(o))
+    if (!outputs_check(o))
         return 2;
     int status = open_session(o, &w);
     if (status != 0)

@@ -30,15 +30,4 @@ typedef int session_words(struct sonde *session, const char *name,
                           char **text, struct sonde_error *err);
 int session_print(const struct options *options, session_words *act);
 
-/* Prints a report in a format and writes its JSON and CSV as the options say.
- * `make` gives it in a format; the caller's `from` goes with it. */
-int session_show(const struct options *options, const char *format, bool tree,
-                 int (*make)(const void *from, const char *format,
-                             const struct sonde_style *style, char **text,
-                             struct sonde_error *err),
-                 const void *from);
-
-/* True, or says why an output file of the options cannot be written. */
-bool session_outputs(const struct options *options);
-
 #endif

@@ -16,6 +16,13 @@ static struct finding_curve *curve_of(const struct results *results,
     return NULL;
 }
 
+static void push_curve(struct results *results, struct finding_curve *curve)
+{
+    results->curves = xreallocarray(results->curves, results->curve_count + 1,
+                                    sizeof *results->curves);
+    results->curves[results->curve_count++] = curve;
+}
+
 struct finding_curve *results_curve(struct results *results, const char *id,
                                     const struct curve_kind *kind)
 {
@@ -28,9 +35,7 @@ struct finding_curve *results_curve(struct results *results, const char *id,
                                     .x_name = xstrdup(kind->x_name),
                                     .x_unit = xstrdup(kind->x_unit),
                                     .y_unit = xstrdup(kind->y_unit)};
-    results->curves = xreallocarray(results->curves, results->curve_count + 1,
-                                    sizeof *results->curves);
-    results->curves[results->curve_count++] = curve;
+    push_curve(results, curve);
     return curve;
 }
 
@@ -96,19 +101,46 @@ void results_settle_curves(struct results *results)
         settle(results->curves[i]);
 }
 
-void results_free_curves(struct results *results)
+static void free_curve(struct finding_curve *c)
 {
+    free(c->id);
+    free(c->name);
+    free(c->x_name);
+    free(c->x_unit);
+    free(c->y_unit);
+    free(c->x);
+    free(c->y);
+    free(c->evidence);
+    free(c);
+}
+
+/* Gives each curve of this id to `to`, or frees it. */
+static void part_with(struct results *results, const char *id,
+                      struct results *to)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < results->curve_count; i++) {
         struct finding_curve *const c = results->curves[i];
-        free(c->id);
-        free(c->name);
-        free(c->x_name);
-        free(c->x_unit);
-        free(c->y_unit);
-        free(c->x);
-        free(c->y);
-        free(c->evidence);
-        free(c);
+        if (strcmp(c->id, id) != 0)
+            results->curves[kept++] = c;
+        else if (to != NULL)
+            push_curve(to, c);
+        else
+            free_curve(c);
     }
+    results->curve_count = kept;
+}
+
+void results_take_curves(struct results *into, struct results *from,
+                         const char *id)
+{
+    part_with(into, id, NULL);
+    part_with(from, id, into);
+}
+
+void results_free_curves(struct results *results)
+{
+    for (size_t i = 0; i < results->curve_count; i++)
+        free_curve(results->curves[i]);
     free(results->curves);
 }

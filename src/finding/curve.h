@@ -43,6 +43,10 @@ void curve_point(struct finding_curve *curve, struct curve_seen seen);
  * last that was seen: it knew more), and leaves out what is too many. */
 void results_settle_curves(struct results *results);
 
+/* For results_take(): the curves of this id, in the place of those that `into`
+ * has. */
+void results_take_curves(struct results *into, struct results *from,
+                         const char *id);
 /* For results_free(). */
 void results_free_curves(struct results *results);
 

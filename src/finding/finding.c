@@ -146,6 +146,14 @@ const struct finding *results_find(const struct results *results,
     return slot_of(results, id);
 }
 
+static void push_finding(struct results *results, struct finding *f)
+{
+    results->findings =
+        xreallocarray(results->findings, results->finding_count + 1,
+                      sizeof *results->findings);
+    results->findings[results->finding_count++] = f;
+}
+
 static struct finding *slot_for(struct results *results, const char *id)
 {
     struct finding *const old = slot_of(results, id);
@@ -153,11 +161,8 @@ static struct finding *slot_for(struct results *results, const char *id)
         finding_clear(old);
         return old;
     }
-    results->findings =
-        xreallocarray(results->findings, results->finding_count + 1,
-                      sizeof *results->findings);
     struct finding *const f = xmalloc(sizeof *f);
-    results->findings[results->finding_count++] = f;
+    push_finding(results, f);
     return f;
 }
 
@@ -173,6 +178,28 @@ struct finding *results_add(struct results *results, const char *id,
     return f;
 }
 
+static void leave_out(struct results *results, size_t i)
+{
+    results->finding_count--;
+    memmove(&results->findings[i], &results->findings[i + 1],
+            (results->finding_count - i) * sizeof *results->findings);
+}
+
+void results_take(struct results *into, struct results *from, size_t i)
+{
+    struct finding *const f = from->findings[i];
+    struct finding *const old = slot_of(into, f->id);
+    leave_out(from, i);
+    results_take_curves(into, from, f->id);
+    if (old == NULL) {
+        push_finding(into, f);
+        return;
+    }
+    finding_clear(old);
+    *old = *f;
+    free(f);
+}
+
 void results_drop(struct results *results, const struct finding *finding)
 {
     size_t i = 0;
@@ -183,9 +210,7 @@ void results_drop(struct results *results, const struct finding *finding)
     results->dropped[results->dropped_count++] = xstrdup(finding->id);
     finding_clear(results->findings[i]);
     free(results->findings[i]);
-    results->finding_count--;
-    memmove(&results->findings[i], &results->findings[i + 1],
-            (results->finding_count - i) * sizeof *results->findings);
+    leave_out(results, i);
 }
 
 bool results_dropped(const struct results *results, const char *id)

@@ -124,6 +124,9 @@ struct finding *results_add(struct results *results, const char *id,
                             const char *study);
 const struct finding *results_find(const struct results *results,
                                    const char *id);
+/* Moves the finding at `i` over from another run, with its curves, in the place
+ * of one that has its id, or to the end. */
+void results_take(struct results *into, struct results *from, size_t i);
 /* Takes a finding away of what does not exist (ways of one number where sets
  * differ), so that it is not missed. */
 void results_drop(struct results *results, const struct finding *finding);

@@ -1,6 +1,6 @@
 /*
  * Report formats: results in, bytes out.  A format is one file behind one
- * `const struct report_format`; formats see results (study/finding.h) and
+ * `const struct report_format`; formats see results (finding/finding.h) and
  * nothing else of the studies, and never a device.
  */
 #ifndef SONDE_REPORT_REPORT_H
@@ -25,16 +25,43 @@ struct report_style {
     size_t width;     /* text: columns; 0: 80 of a screen, 100 of all else */
 };
 
+/*
+ * What a format takes is what it has: `write` for the report of one GPU,
+ * `write_several` for those of several, side by side; without `write` that
+ * takes one, too.  Both return 0, or say why these reports cannot be written
+ * so (ERR_USAGE).
+ */
 struct report_format {
-    const char *name; /* "text", "json", "table", "csv" */
-    void (*write)(const struct results *results,
-                  const struct report_style *style, struct buf *out);
+    const char *name;    /* what --as takes, and the extension of files */
+    const char *summary; /* a line for `sonde list formats` */
+    int (*write)(const struct results *results,
+                 const struct report_style *style, struct buf *out,
+                 struct error *err);
+    int (*write_several)(const struct results *const *results, size_t count,
+                         const struct report_style *style, struct buf *out,
+                         struct error *err);
 };
 
-extern const struct report_format report_text, report_json, report_table,
-    report_csv;
+#define FORMAT(name) extern const struct report_format report_##name;
+#include "report/formats.def"
+#undef FORMAT
 
+/* NULL ends. */
+extern const struct report_format *const report_formats[];
+/* NULL if there is none of that name. */
 const struct report_format *report_format_find(const char *name);
+/* By the longest extension that the path ends with; NULL if it has none. */
+const struct report_format *report_format_of_path(const char *path);
+/* "txt, json, …"; the caller frees. */
+char *report_format_names(void);
+
+/* Writes reports, at least one, as a format takes them.  ERR_USAGE where it
+ * takes one and these are of several GPUs, with the field in which they
+ * differ. */
+int report_write(const struct report_format *format,
+                 const struct results *const *results, size_t count,
+                 const struct report_style *style, struct buf *out,
+                 struct error *err);
 
 /* Reads a report in JSON back (`sonde report FILE.json`); `where` names it in
  * errors.  ERR_FILE with the line for what is no such report. */

@@ -53,7 +53,8 @@ static const struct report_style plain = {0};
 static char *report_of(const struct results *results)
 {
     struct buf text = {0};
-    report_json.write(results, &plain, &text);
+    struct error err;
+    report_json.write(results, &plain, &text, &err);
     return buf_take(&text);
 }
 

@@ -66,7 +66,8 @@ static char *written(const struct report_format *format,
 {
     struct buf out = {0};
     const struct report_style style = {.ascii = true};
-    format->write(r, &style, &out);
+    struct error err;
+    ck_assert_int_eq(format->write(r, &style, &out, &err), 0);
     return buf_take(&out);
 }
 

@@ -109,7 +109,7 @@ START_TEST(null_stands_for_what_is_usual)
     ck_assert(!sonde_number(s, NULL, NULL));
     ck_assert(!sonde_interval(s, NULL, NULL, NULL));
     ck_assert_ptr_null(sonde_status(s, NULL));
-    ck_assert_int_eq(sonde_report(s, "text", NULL, &text, NULL), 0);
+    ck_assert_int_eq(sonde_report(s, "txt", NULL, &text, NULL), 0);
     ck_assert_ptr_nonnull(strstr(text, missed));
     free(text);
     ck_assert_int_eq(sonde_ptx(s, "chase", NULL, 0, &text, NULL), 0);

@@ -25,8 +25,9 @@ static void share(struct results *r, const char *id, const char *with)
 static char *screen_of(const struct results *r, size_t width)
 {
     struct buf out = {0};
+    struct error err;
     report_text.write(r, &(struct report_style){.tree = true, .width = width},
-                      &out);
+                      &out, &err);
     return buf_take(&out);
 }
 

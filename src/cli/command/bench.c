@@ -42,7 +42,7 @@ static char *read_snippet(const char *path)
 }
 
 /* Not given it is what saturates. */
-static bool in_range(const struct options *o, unsigned option, const char *name,
+static bool in_range(const struct options *o, uint64_t option, const char *name,
                      uint64_t number, unsigned most)
 {
     if ((o->given & option) == 0 || (number > 0 && number <= most))
@@ -117,10 +117,9 @@ const struct command command_bench = {
         "x; }'\n"
         "\n"
         "See also: sonde isa (the table), sonde probe isa (one experiment).",
-    .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(LEVELS) |
-               OPTION_BIT(PARALLELISM) | OPTION_BIT(INIT) | OPTION_BIT(VALUES) |
-               OPTION_BIT(COPIES) | OPTION_BIT(FILE) | OPTION_BIT(CHAINS) |
-               OPTION_BIT(WARPS),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(LEVELS) | OPTION_BIT(PARALLELISM) |
+               OPTION_BIT(INIT) | OPTION_BIT(VALUES) | OPTION_BIT(COPIES) |
+               OPTION_BIT(FILE) | OPTION_BIT(CHAINS) | OPTION_BIT(WARPS),
     .words_most = 1,
     .run = bench_run,
 };

@@ -8,7 +8,7 @@
 #include "cli/help.h"
 #include "cli/say.h"
 
-static void put_options(unsigned set)
+static void put_options(uint64_t set)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++)
         if (set >> i & 1)

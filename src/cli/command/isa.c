@@ -22,9 +22,10 @@ static int explain(struct sonde *session, const void *context, char **text,
  * is nothing to write, to require or to cut short. */
 static bool explains_alone(const struct options *o)
 {
-    static const unsigned others[] = {OPTION_JSON,    OPTION_CSV,
-                                      OPTION_REQUIRE, OPTION_STRICT,
-                                      OPTION_BUDGET,  OPTION_PARALLELISM};
+    static const unsigned others[] = {
+        OPTION_JSON,   OPTION_CSV,    OPTION_HTML,
+        OPTION_OUTPUT, OPTION_AS,     OPTION_REQUIRE,
+        OPTION_STRICT, OPTION_BUDGET, OPTION_PARALLELISM};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (o->given >> others[i] & 1) {
             say("--explain and --%s cannot be given together: it shows how one "
@@ -77,9 +78,8 @@ const struct command command_isa = {
         "    sonde isa --explain add.u32\n"
         "\n"
         "See also: sonde list instructions, sonde bench (of your own).",
-    .options = OPTIONS_OF_RUNS | OPTION_BIT(CSV) | OPTION_BIT(BUDGET) |
-               OPTION_BIT(LEVELS) | OPTION_BIT(PARALLELISM) |
-               OPTION_BIT(EXPLAIN),
+    .options = OPTIONS_OF_RUNS | OPTION_BIT(BUDGET) | OPTION_BIT(LEVELS) |
+               OPTION_BIT(PARALLELISM) | OPTION_BIT(EXPLAIN),
     .words_most = WORDS_ANY,
     .run = isa_run,
 };

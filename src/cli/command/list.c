@@ -22,6 +22,8 @@ static const struct section {
     {"studies", "Studies that run when they are named (sonde run STUDY)",
      "none", SONDE_STUDIES, "when named"},
     {"probes", "Probes (sonde probe NAME)", "none", SONDE_PROBES, ""},
+    {"formats", "Formats of reports (-o FILE.NAME, --as NAME)", "none",
+     SONDE_FORMATS, ""},
     {"instructions", "Instructions (sonde isa NAME)", "none",
      SONDE_INSTRUCTIONS, ""},
 };
@@ -118,9 +120,8 @@ static const struct section *section_find(const char *name)
     if (nearest != NULL)
         say("cannot list '%s'; did you mean '%s'?", name, nearest);
     else
-        say("cannot list '%s'; there are devices, profiles, studies, probes "
-            "and "
-            "instructions",
+        say("cannot list '%s'; there are devices, profiles, studies, probes, "
+            "formats and instructions",
             name);
     return NULL;
 }
@@ -140,13 +141,16 @@ static int list_run(const struct options *options)
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "[devices|profiles|studies|probes|instructions]",
-    .summary = "list devices, simulated GPUs, studies, probes, instructions",
+    .arguments = "[WHAT]",
+    .summary = "list devices, simulated GPUs, studies, probes, formats",
     .help =
         "Without a word all of them but the instructions, which are hundreds,\n"
-        "under headings.  With one, only these, for scripts: a line each, the\n"
-        "name, a tab, the description; of a study a tab and when it runs, if\n"
-        "it loads the GPU, and how long it takes.\n"
+        "under headings.  With devices, profiles, studies, probes, formats or\n"
+        "instructions only these, for scripts: a line each, the name, a tab,\n"
+        "the description; of a study a tab and when it runs, if it loads the\n"
+        "GPU, and how long it takes; of a format whether its reports may be "
+        "of\n"
+        "several GPUs.\n"
         "\n"
         "    sonde list\n"
         "    sonde list profiles | cut -f 1",

@@ -49,11 +49,13 @@ static void put_row(struct buf *out, const struct costs *costs,
     buf_text(out, "\r\n");
 }
 
-static void csv_write(const struct results *results,
-                      const struct report_style *style, struct buf *out)
+static int csv_write(const struct results *results,
+                     const struct report_style *style, struct buf *out,
+                     struct error *err)
 {
     struct costs costs;
     (void)style;
+    (void)err;
     costs_collect(results, &costs);
     buf_text(out, "instruction,category");
     for (int level = 0; level < COST_LEVELS; level++)
@@ -63,9 +65,11 @@ static void csv_write(const struct results *results,
     for (size_t i = 0; i < costs.count; i++)
         put_row(out, &costs, &costs.rows[i]);
     costs_free(&costs);
+    return 0;
 }
 
 const struct report_format report_csv = {
     .name = "csv",
+    .summary = "what instructions cost, a line each",
     .write = csv_write,
 };

@@ -240,18 +240,22 @@ static int append(const char *text, size_t length, void *out)
     return 0;
 }
 
-static void json_write(const struct results *results,
-                       const struct report_style *style, struct buf *out)
+static int json_write(const struct results *results,
+                      const struct report_style *style, struct buf *out,
+                      struct error *err)
 {
     (void)style; /* a program reads it */
+    (void)err;
     json_t *const report = report_object(results);
     json_dump_callback(report, append, out,
                        JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
     buf_text(out, "\n");
     json_decref(report);
+    return 0;
 }
 
 const struct report_format report_json = {
     .name = "json",
+    .summary = "all of it, as sonde reads it back (docs/report.schema.json)",
     .write = json_write,
 };

@@ -164,10 +164,12 @@ static void put_rows(struct table *t)
     }
 }
 
-static void table_write(const struct results *results,
-                        const struct report_style *style, struct buf *out)
+static int table_write(const struct results *results,
+                       const struct report_style *style, struct buf *out,
+                       struct error *err)
 {
     struct costs costs;
+    (void)err;
     struct writer w = {
         .results = results,
         .style = style,
@@ -185,9 +187,11 @@ static void table_write(const struct results *results,
     }
     writer_notice(&w);
     costs_free(&costs);
+    return 0;
 }
 
 const struct report_format report_table = {
     .name = "table",
+    .summary = "what instructions cost, as a table to read",
     .write = table_write,
 };

@@ -46,13 +46,12 @@ static double clock_of(const struct results *results)
     return 0;
 }
 
-static void text_write(const struct results *results,
-                       const struct report_style *style, struct buf *out)
+static int text_write(const struct results *results,
+                      const struct report_style *style, struct buf *out,
+                      struct error *err)
 {
-    if (costs_only(results) && style->verbose < REPORT_EVIDENCE) {
-        report_table.write(results, style, out);
-        return;
-    }
+    if (costs_only(results) && style->verbose < REPORT_EVIDENCE)
+        return report_table.write(results, style, out, err);
     struct writer w = {
         .results = results,
         .style = style,
@@ -67,9 +66,11 @@ static void text_write(const struct results *results,
     else if (style->verbose >= REPORT_TREE || !screen_topology(&w))
         tree_write(&w);
     writer_notice(&w);
+    return 0;
 }
 
 const struct report_format report_text = {
-    .name = "text",
+    .name = "txt",
+    .summary = "the report as a person reads it",
     .write = text_write,
 };

@@ -1,0 +1,221 @@
+#include "cli/outputs.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+#include "cli/terminal.h"
+
+/* A file that a report goes to, or "-" for standard output. */
+struct output {
+    const char *option, *path;
+    const char *format; /* NULL: neither --as nor the extension says one */
+};
+
+enum { OUTPUTS = 4 };
+
+static const char *format_of_output(const struct options *o)
+{
+    return o->as != NULL ? o->as : sonde_format_of(o->output);
+}
+
+/* Those of a NULL path are not asked for. */
+static void list_outputs(const struct options *o,
+                         struct output outputs[static OUTPUTS])
+{
+    outputs[0] = (struct output){"--json", o->json, "json"};
+    outputs[1] = (struct output){"--csv", o->csv, "csv"};
+    outputs[2] = (struct output){"--html", o->html, "html"};
+    outputs[3] = (struct output){"-o", o->output, format_of_output(o)};
+}
+
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+/* Of two files of one name the later would be all that is left. */
+static bool is_once(const struct options *o, const struct output *outputs)
+{
+    const char *paths[OUTPUTS + 1] = {o->record};
+    for (size_t i = 0; i < OUTPUTS; i++)
+        paths[i + 1] = outputs[i].path;
+    for (size_t i = 0; i <= OUTPUTS; i++)
+        for (size_t j = 0; j < i; j++)
+            if (paths[i] != NULL && paths[j] != NULL && !is_stdout(paths[i]) &&
+                strcmp(paths[i], paths[j]) == 0) {
+                say("%s is to be two files", paths[i]);
+                return false;
+            }
+    return true;
+}
+
+/* Standard output takes one report, and a recording is no text. */
+static bool is_one_output(const struct options *o, const struct output *outputs)
+{
+    const char *first = o->as != NULL && o->output == NULL ? "--as" : NULL;
+    if (is_stdout(o->record)) {
+        say("--record cannot be written to standard output; name a file");
+        return false;
+    }
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (!is_stdout(outputs[i].path))
+            continue;
+        if (first != NULL) {
+            say("%s and %s cannot both be written to standard output; name a "
+                "file for one",
+                first, outputs[i].option);
+            return false;
+        }
+        first = outputs[i].option;
+    }
+    return true;
+}
+
+/* The names of all formats, NULL at the end; they live as long as the program.
+ */
+enum { FORMATS_MOST = 32 };
+
+struct formats {
+    const char *names[FORMATS_MOST];
+    size_t count;
+};
+
+static void name_format(void *context, const struct sonde_entry *entry)
+{
+    struct formats *const f = context;
+    if (f->count + 1 < FORMATS_MOST)
+        f->names[f->count++] = entry->name;
+}
+
+static bool is_format(const char *name)
+{
+    struct formats f = {0};
+    sonde_list(SONDE_FORMATS, name_format, &f, NULL);
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.names[i], name) == 0)
+            return true;
+    const char *const nearest = sonde_nearest(name, f.names);
+    if (nearest != NULL)
+        say("there is no format '%s'; did you mean '%s'?", name, nearest);
+    else
+        say("there is no format '%s'; sonde list formats shows them", name);
+    return false;
+}
+
+static bool has_format(const struct output *output)
+{
+    if (output->path == NULL)
+        return true;
+    if (output->format != NULL)
+        return is_format(output->format);
+    say("no format is meant by the name '%s'; say which with --as (sonde list "
+        "formats)",
+        output->path);
+    return false;
+}
+
+static bool is_writable(const char *path)
+{
+    struct sonde_error err;
+    if (path == NULL || is_stdout(path) || sonde_writable(path, &err) == 0)
+        return true;
+    say("%s", err.text);
+    return false;
+}
+
+bool outputs_check(const struct options *o)
+{
+    struct output outputs[OUTPUTS];
+    list_outputs(o, outputs);
+    if (!is_once(o, outputs) || !is_one_output(o, outputs) ||
+        (o->as != NULL && !is_format(o->as)))
+        return false;
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (!has_format(&outputs[i]) || !is_writable(outputs[i].path))
+            return false;
+    return is_writable(o->record);
+}
+
+const char *outputs_option(const struct options *o)
+{
+    struct output outputs[OUTPUTS];
+    list_outputs(o, outputs);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (outputs[i].path != NULL)
+            return outputs[i].option;
+    return NULL;
+}
+
+/* --color goes before $NO_COLOR, and that before what the terminal is. */
+static bool is_colored(const struct options *o)
+{
+    if (o->color != NULL && strcmp(o->color, "auto") != 0)
+        return strcmp(o->color, "always") == 0;
+    const char *const no_color = getenv("NO_COLOR");
+    const char *const term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+/* What a terminal has, colours and a width, is nothing for a file. */
+static struct sonde_style style_of(const struct options *o, bool tree,
+                                   const char *path)
+{
+    const bool screen = is_stdout(path);
+    return (struct sonde_style){
+        .color = screen && is_colored(o),
+        .width = screen && isatty(STDOUT_FILENO)
+                     ? terminal_columns(STDOUT_FILENO)
+                     : 0,
+        .verbose = o->verbose,
+        .tree = tree,
+        .ascii = screen && strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+    };
+}
+
+static int fail(int code, const struct sonde_error *err)
+{
+    say("%s", err->text);
+    return sonde_exit_status(code);
+}
+
+static int write_one(const struct options *o, const struct shown *shown,
+                     const char *path, const char *format)
+{
+    const struct sonde_style style = style_of(o, shown->tree, path);
+    char *text = NULL;
+    struct sonde_error err;
+    int code = shown->make(shown->from, format, &style, &text, &err);
+    if (code != 0)
+        return fail(code, &err);
+    int status = 0;
+    if (is_stdout(path))
+        status = say_result(text);
+    else if ((code = sonde_write(path, text, &err)) != 0)
+        status = fail(code, &err);
+    free(text);
+    return status;
+}
+
+int outputs_write(const struct options *o, const struct shown *shown)
+{
+    struct output outputs[OUTPUTS];
+    bool screen = !shown->instead || o->output == NULL;
+    int status = 0;
+    list_outputs(o, outputs);
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (outputs[i].path == NULL)
+            continue;
+        screen = screen && !is_stdout(outputs[i].path);
+        const int one = write_one(o, shown, outputs[i].path, outputs[i].format);
+        status = one > status ? one : status; /* they are ordered so */
+    }
+    if (!screen)
+        return status;
+    const char *const as = o->output == NULL ? o->as : NULL;
+    const int one = write_one(o, shown, "-", as != NULL ? as : shown->format);
+    return one > status ? one : status;
+}
