@@ -61,7 +61,7 @@ static void put_warning(const struct writer *w, const char *text)
     page_line(&w->page, &(struct line){.text = text, .tone = TONE_DOUBT});
 }
 
-static void put_warnings(const struct writer *w)
+void headline_warnings(const struct writer *w)
 {
     const char *const disturbed = device_text(w->results, "disturbed");
     if (is_true(results_of_run(w->results, "replayed")))
@@ -96,7 +96,6 @@ static void put_name(const struct writer *w)
               &(struct line){.label = name[0] != '\0' ? name : "unnamed GPU",
                              .label_tone = TONE_STRONG,
                              .text = rest});
-    put_warnings(w);
     free(rest);
 }
 
@@ -142,9 +141,8 @@ static void put_headlines(const struct writer *w, struct buf *out)
     }
 }
 
-void headline_write(const struct writer *w)
+void headline_facts(const struct writer *w)
 {
-    put_name(w);
     struct buf facts = {0};
     put_fact(&facts, "compute capability ",
              device_text(w->results, "compute_capability"), "");
@@ -154,7 +152,15 @@ void headline_write(const struct writer *w)
     if (facts.length > 0)
         page_line(&w->page, &(struct line){.text = facts.data});
     put_time(w);
-    buf_clear(&facts);
+    buf_free(&facts);
+}
+
+void headline_write(const struct writer *w)
+{
+    struct buf facts = {0};
+    put_name(w);
+    headline_warnings(w);
+    headline_facts(w);
     phrase_entries(&facts, w->results->device, w->results->device_count);
     if (w->style->verbose >= REPORT_EVIDENCE && facts.length > 0)
         page_line(&w->page,

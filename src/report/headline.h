@@ -7,6 +7,10 @@
 #include "report/writer.h"
 
 void headline_write(const struct writer *writer);
+/* Parts of it: that it is simulated, replayed or disturbed, if it is; and what
+ * follows these. */
+void headline_warnings(const struct writer *writer);
+void headline_facts(const struct writer *writer);
 /* True if these lines say the finding, so that no other needs to. */
 bool headline_says(const struct finding *finding);
 

@@ -19,24 +19,9 @@ _Static_assert(COUNT_OF(tone_codes) == TONE_COUNT, "one code a tone");
 static const struct {
     const char *character, *ascii;
 } substitutes[] = {
-    {"─", "-"  },
-    {"│", "|"  },
-    {"├", "|"  },
-    {"└", "`"  },
-    {"×",  "x"  },
-    {"≥", ">=" },
-    {"≤", "<=" },
-    {"±",  "+-" },
-    {"µ",  "u"  },
-    {"–", "-"  },
-    {"—", "-"  },
-    {"·",  "*"  },
-    {"→", "->" },
-    {"“", "\"" },
-    {"”", "\"" },
-    {"‘", "'"  },
-    {"’", "'"  },
-    {"…", "..."},
+    {"─", "-"},  {"│", "|"},  {"├", "|"},  {"└", "`"}, {"×", "x"}, {"≥", ">="},
+    {"≤", "<="}, {"±", "+-"}, {"µ", "u"},  {"–", "-"}, {"—", "-"}, {"·", "*"},
+    {"→", "->"}, {"“", "\""}, {"”", "\""}, {"‘", "'"}, {"’", "'"}, {"…", "..."},
 };
 
 /* Bytes of the character that starts here. */
@@ -143,10 +128,7 @@ static size_t put_head(const struct page *page, const struct line *line)
     const struct {
         const char *text;
         enum tone tone;
-    } parts[] = {
-        {line->rail,  TONE_FAINT      },
-        {line->label, line->label_tone}
-    };
+    } parts[] = {{line->rail, TONE_FAINT}, {line->label, line->label_tone}};
     size_t reached = 0;
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         char *const text =

@@ -15,13 +15,21 @@ struct unit {
 
 /* Memory is counted in powers of two, rates and times in powers of ten. */
 static const struct unit units[] = {
-    {"B",   1024, {"B", "KiB", "MiB", "GiB", "TiB", NULL}      },
+    {"B", 1024, {"B", "KiB", "MiB", "GiB", "TiB", NULL}},
     {"B/s", 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", NULL}},
     {"/s", 1000, {"/s", "k/s", "M/s", "G/s", "T/s", NULL}},
     {"op/s", 1000, {"op/s", "kop/s", "Mop/s", "Gop/s", "Top/s", NULL}},
     {"Hz", 1000, {"Hz", "kHz", "MHz", "GHz", "THz", NULL}},
     {"ns", 1000, {"ns", "µs", "ms", "s", NULL}},
 };
+
+bool quantity_scales(const char *unit)
+{
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (strcmp(units[i].unit, unit) == 0)
+            return true;
+    return false;
+}
 
 /* The largest name of which the number has at least one. */
 static const char *scale(double number, const char *unit, double *factor)

@@ -5,8 +5,13 @@
 #ifndef SONDE_REPORT_QUANTITY_H
 #define SONDE_REPORT_QUANTITY_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "finding/finding.h"
+
+/* True of a unit that numbers are told in multiples of: KiB of B. */
+bool quantity_scales(const char *unit);
 
 /* "216 KiB"; with doubt > 0, in the unit of the number, "216 ± 4 KiB". */
 void quantity_number(struct buf *out, double number, double doubt,

@@ -20,25 +20,25 @@
 static const struct component {
     const char *id, *label, *parent;
 } components[] = {
-    {"sm",         "SM",                           NULL       },
-    {"shared",     "shared memory",                "sm"       },
-    {"dsm",        "shared memory of the cluster", "sm"       },
-    {"readonly",   "read-only cache",              "sm"       },
-    {"texture",    "texture cache",                "sm"       },
-    {"local",      "L1 for local memory",          "sm"       },
-    {"const_l1",   "constant L1",                  "sm"       },
-    {"const_l15",  "constant L1.5",                "const_l1" },
-    {"icache_l0",  "instruction L0",               "sm"       },
-    {"icache_l1",  "instruction L1",               "icache_l0"},
-    {"icache_l15", "instruction L1.5",             "icache_l1"},
-    {"l1",         "L1 cache",                     "sm"       },
-    {"l2",         "L2 cache",                     "l1"       },
-    {"memory",     "memory",                       "l2"       },
-    {"tlb",        "translation",                  "memory"   },
-    {"tlb_l1",     "TLB L1",                       "tlb"      },
-    {"tlb_l2",     "TLB L2",                       "tlb_l1"   },
-    {"tlb_l3",     "TLB L3",                       "tlb_l2"   },
-    {"link",       "links to other GPUs",          "l2"       },
+    {"sm", "SM", NULL},
+    {"shared", "shared memory", "sm"},
+    {"dsm", "shared memory of the cluster", "sm"},
+    {"readonly", "read-only cache", "sm"},
+    {"texture", "texture cache", "sm"},
+    {"local", "L1 for local memory", "sm"},
+    {"const_l1", "constant L1", "sm"},
+    {"const_l15", "constant L1.5", "const_l1"},
+    {"icache_l0", "instruction L0", "sm"},
+    {"icache_l1", "instruction L1", "icache_l0"},
+    {"icache_l15", "instruction L1.5", "icache_l1"},
+    {"l1", "L1 cache", "sm"},
+    {"l2", "L2 cache", "l1"},
+    {"memory", "memory", "l2"},
+    {"tlb", "translation", "memory"},
+    {"tlb_l1", "TLB L1", "tlb"},
+    {"tlb_l2", "TLB L2", "tlb_l1"},
+    {"tlb_l3", "TLB L3", "tlb_l2"},
+    {"link", "links to other GPUs", "l2"},
 };
 
 /* The attributes of a component in this order; one that begins with such a
@@ -178,7 +178,7 @@ static size_t attribute_rank(const char *attribute)
 }
 
 /* "miss_penalty" as a person writes it; the caller frees. */
-static char *words_of(const char *name)
+char *tree_words(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(labels); i++)
         if (strcmp(labels[i].attribute, name) == 0)
@@ -245,7 +245,7 @@ static const char *const yes_or_no[] = {
 static void put_limit(struct buf *out, const struct item *item)
 {
     const char *const unit = item->finding->unit;
-    char *const label = words_of(item->attribute);
+    char *const label = tree_words(item->attribute);
     if (ends_with(label, " reported")) /* as is all in this paragraph */
         label[strlen(label) - strlen(" reported")] = '\0';
     buf_printf(out, "%s%s ", out->length > 0 ? ", " : "", label);
@@ -313,7 +313,7 @@ static void put_reason(const struct writer *w, const char *rail,
     for (size_t i = first; i < items->count; i++) {
         if (!same_reason(items->item[i].finding, f))
             continue;
-        char *const label = words_of(items->item[i].attribute);
+        char *const label = tree_words(items->item[i].attribute);
         buf_printf(&out, "%s%s", i > first ? ", " : "", label);
         free(label);
     }
@@ -356,8 +356,8 @@ static void put_path(const struct writer *w, const char *rail,
         const struct item *const item = &items.item[i];
         if (is_said(w, storage, item))
             continue;
-        char *const words = words_of(item->attribute);
-        char *const whose = words_of(path);
+        char *const words = tree_words(item->attribute);
+        char *const whose = tree_words(path);
         char *const label = xasprintf("%s: %s", whose, words);
         writer_finding(w, rail, label, item->finding);
         free(label);
@@ -374,7 +374,7 @@ static void put_component(const struct writer *w, const char *rail,
     for (size_t i = 0; i < items.count; i++) {
         if (is_limit(w, &items.item[i]) || shares_reason(w, &items, i))
             continue;
-        char *const label = words_of(items.item[i].attribute);
+        char *const label = tree_words(items.item[i].attribute);
         writer_finding(w, rail, label, items.item[i].finding);
         free(label);
     }
@@ -394,6 +394,12 @@ static const struct component *component_find(const char *id)
         if (storage_is_of(id, components[i].id))
             return &components[i];
     return NULL;
+}
+
+const char *tree_component(const char *id)
+{
+    const struct component *const c = component_find(id);
+    return c != NULL ? c->label : NULL;
 }
 
 /* True of what has a place of its own in the tree; the root always has. */
@@ -489,7 +495,7 @@ static bool seen_before(const struct results *r, size_t at)
 
 static void put_other(const struct writer *w, const char *component)
 {
-    char *const label = words_of(component);
+    char *const label = tree_words(component);
     page_line(&w->page,
               &(struct line){.label = label, .label_tone = TONE_STRONG});
     put_component(w, "   ", component);
@@ -537,7 +543,7 @@ size_t tree_label_columns(const struct writer *w, size_t most)
     size_t columns = 0;
     for (size_t i = 0; i < w->results->finding_count; i++) {
         const char *const id = w->results->findings[i]->id;
-        char *const text = words_of(attribute_of(id));
+        char *const text = tree_words(attribute_of(id));
         const size_t words = strlen(text);
         free(text);
         const size_t least = sizeof not_measured - 1;

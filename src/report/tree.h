@@ -12,4 +12,9 @@ void tree_write(const struct writer *writer);
 /* Columns that the longest label takes, unless one is absurd. */
 size_t tree_label_columns(const struct writer *writer, size_t most);
 
+/* What a person calls a component, NULL where it has no name of its own; and an
+ * attribute, which the caller frees. */
+const char *tree_component(const char *id);
+char *tree_words(const char *attribute);
+
 #endif

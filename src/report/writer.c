@@ -73,3 +73,15 @@ void writer_notice(const struct writer *w)
     page_line(&w->page,
               &(struct line){.text = w->results->notice, .tone = TONE_DOUBT});
 }
+
+double writer_clock(const struct results *results)
+{
+    double hz;
+    const struct finding *const f = results_find(results, "clock.measured");
+    if (f != NULL && f->status == STATUS_IN_DOUBT)
+        return 0;
+    if (finding_number(results_find(results, "clock.measured"), &hz) ||
+        finding_number(results_find(results, "clock.sm"), &hz))
+        return hz;
+    return 0;
+}

@@ -14,6 +14,9 @@ struct writer {
     double clock_hz; /* of the SM; 0: not known */
 };
 
+/* The SM clock as it ran while measuring, or else as the driver tells it; 0 if
+ * neither is known, or it was now this and now that. */
+double writer_clock(const struct results *results);
 struct page writer_page(const struct report_style *style, struct buf *out);
 /* A finding under this label; with -v also how it came about. */
 void writer_finding(const struct writer *writer, const char *rail,

@@ -32,20 +32,6 @@ static void list_write(const struct writer *w)
                        w->results->findings[i]);
 }
 
-/* The SM clock as it ran while measuring, or else as the driver tells it; 0 if
- * neither is known, or it was now this and now that. */
-static double clock_of(const struct results *results)
-{
-    double hz;
-    const struct finding *const f = results_find(results, "clock.measured");
-    if (f != NULL && f->status == STATUS_IN_DOUBT)
-        return 0;
-    if (finding_number(results_find(results, "clock.measured"), &hz) ||
-        finding_number(results_find(results, "clock.sm"), &hz))
-        return hz;
-    return 0;
-}
-
 static int text_write(const struct results *results,
                       const struct report_style *style, struct buf *out,
                       struct error *err)
@@ -57,7 +43,7 @@ static int text_write(const struct results *results,
         .style = style,
         .page = writer_page(style, out),
     };
-    w.clock_hz = clock_of(results);
+    w.clock_hz = writer_clock(results);
     w.column = GAP + (style->tree ? tree_label_columns(&w, LABEL_MOST)
                                   : id_columns(results));
     headline_write(&w);

@@ -36,7 +36,7 @@ struct layout {
     size_t width[CELLS_MOST], gap;
 };
 
-static bool is_used(const struct columns *c, size_t k)
+bool columns_used(const struct columns *c, size_t k)
 {
     for (size_t i = 0; i < c->rows; i++)
         if (!c->row[i].heading && c->row[i].cell[k] != NULL)
@@ -69,7 +69,7 @@ static struct layout layout_of(const struct columns *c, size_t room)
     struct layout l = {.gap = GAP};
     size_t count = 0;
     for (; c->column[count].heading != NULL; count++)
-        l.width[count] = is_used(c, count) ? width_of(c, count) : 0;
+        l.width[count] = columns_used(c, count) ? width_of(c, count) : 0;
     if (whole_width(&l) > room)
         l.gap = 1;
     for (size_t k = count; k > 0 && whole_width(&l) > room; k--)

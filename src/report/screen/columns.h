@@ -32,6 +32,8 @@ struct columns {
 struct columns_row *columns_add(struct columns *columns);
 /* A line of text under the row before. */
 void columns_note(struct columns *columns, const char *text);
+/* True if some row has anything in that column. */
+bool columns_used(const struct columns *columns, size_t column);
 void columns_write(struct columns *columns, const struct page *page);
 void columns_free(struct columns *columns);
 

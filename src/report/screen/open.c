@@ -9,11 +9,16 @@ struct open {
     size_t missing, doubted, bounds;
 };
 
-/* What the device has not is not missing, nor what its driver does not say. */
-static bool is_missing(const struct finding *f)
+bool open_is_missing(const struct finding *f)
 {
     return f->status == STATUS_NOT_MEASURED && !f->skipped &&
            (f->study == NULL || strcmp(f->study, "properties") != 0);
+}
+
+bool open_is_doubted(const struct finding *f)
+{
+    return f->status == STATUS_IN_DOUBT ||
+           (f->status == STATUS_MEASURED && f->because != NULL);
 }
 
 static struct open count_open(const struct results *r)
@@ -21,10 +26,9 @@ static struct open count_open(const struct results *r)
     struct open o = {.results = r};
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct finding *const f = r->findings[i];
-        o.missing += is_missing(f);
+        o.missing += open_is_missing(f);
         o.bounds += f->status == STATUS_AT_LEAST || f->status == STATUS_AT_MOST;
-        o.doubted += f->status == STATUS_IN_DOUBT ||
-                     (f->status == STATUS_MEASURED && f->because != NULL);
+        o.doubted += open_is_doubted(f);
     }
     return o;
 }
@@ -35,7 +39,7 @@ static void put_names(struct buf *out, const struct open *o, size_t most)
     size_t named = 0;
     for (size_t i = 0; named < most && i < o->results->finding_count; i++) {
         const struct finding *const f = o->results->findings[i];
-        if (is_missing(f))
+        if (open_is_missing(f))
             buf_printf(out, "%s%s", named++ > 0 ? ", " : " (", f->id);
     }
     if (named > 0)

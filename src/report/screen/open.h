@@ -8,4 +8,10 @@
  * why": with as many names as fit. */
 void open_line(const struct writer *writer);
 
+/* True of what should have a value and has none: what the device has not is not
+ * missing, nor what its driver does not say. */
+bool open_is_missing(const struct finding *finding);
+/* True of a value that something speaks against. */
+bool open_is_doubted(const struct finding *finding);
+
 #endif

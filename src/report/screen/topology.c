@@ -239,33 +239,45 @@ static bool has_mark(const struct columns *c, const struct mark *m)
     return false;
 }
 
-static void put_legend(const struct screen *s)
+char *screen_legend(const struct columns *c)
 {
     struct buf out = {0};
     for (size_t i = 0; i < COUNT_OF(marks); i++)
-        if (has_mark(&s->columns, &marks[i]) &&
-            (out.length == 0 || strstr(out.data, marks[i].meaning) == NULL))
+        if (has_mark(c, &marks[i]) &&
+            strstr(buf_string(&out), marks[i].meaning) == NULL)
             buf_printf(&out, "%s%s", out.length > 0 ? "; " : "",
                        marks[i].meaning);
-    if (out.length > 0)
-        page_line(&s->writer->page,
-                  &(struct line){.text = out.data, .tone = TONE_FAINT});
-    buf_free(&out);
+    buf_text(&out, "");
+    return buf_take(&out);
 }
 
-bool screen_topology(const struct writer *w)
+static void put_legend(const struct writer *w, const struct columns *c)
+{
+    char *const text = screen_legend(c);
+    if (text[0] != '\0')
+        page_line(&w->page, &(struct line){.text = text, .tone = TONE_FAINT});
+    free(text);
+}
+
+struct columns screen_storages(const struct writer *w)
 {
     struct screen s = {
         .writer = w, .results = w->results, .columns.column = headings};
     add_storages(&s);
     add_translations(&s);
-    if (s.columns.rows > 0) {
+    return s.columns;
+}
+
+bool screen_topology(const struct writer *w)
+{
+    struct columns c = screen_storages(w);
+    const bool any = c.rows > 0;
+    if (any) {
         page_line(&w->page, &(struct line){0});
-        columns_write(&s.columns, &w->page);
-        put_legend(&s);
+        columns_write(&c, &w->page);
+        put_legend(w, &c);
         open_line(w);
     }
-    const bool any = s.columns.rows > 0;
-    columns_free(&s.columns);
+    columns_free(&c);
     return any;
 }
