@@ -348,6 +348,16 @@ int session_measures(const struct sonde *s, const char *function,
     return session_hand_out(why.code, &why, err);
 }
 
+static void count_kernels(struct sonde *s)
+{
+    if (s->device == NULL || s->device->kernels == 0)
+        return;
+    results_run(&s->results, "kernels",
+                value_number((double)s->device->kernels));
+    results_run(&s->results, "kernels_from_cache",
+                value_number((double)s->device->kernels_kept));
+}
+
 /* ---- measuring -------------------------------------------------------- */
 
 int session_run(struct sonde *s, const char *const *studies, size_t count,
@@ -360,6 +370,7 @@ int session_run(struct sonde *s, const char *const *studies, size_t count,
     const int code = plan_run(&s->lab, studies, count, &why);
     s->ran_s += now_seconds() - s->started;
     results_run(&s->results, "seconds", value_number(s->ran_s));
+    count_kernels(s);
     if (code != 0)
         return session_hand_out(code, &why, err);
     return s->lab.cut_short;

@@ -2,7 +2,9 @@
 #ifndef SONDE_BASE_FILE_H
 #define SONDE_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -12,12 +14,28 @@ int file_read(const char *path, size_t most, struct buf *into,
               struct error *err);
 
 /* Writes beside `path` and renames, so that a reader sees the old file or the
- * new one and nothing between; a path that is no regular file (a pipe,
- * /dev/stdout) is written in place. */
+ * new one and nothing between, also after a power failure; the mode is that of
+ * the old file, else what the umask leaves.  A path that is no regular file (a
+ * pipe, /dev/stdout) is written in place. */
 int file_write(const char *path, const void *data, size_t length,
                struct error *err);
 
 /* Says now whether file_write could work, without leaving anything. */
 int file_writable(const char *path, struct error *err);
+
+/*
+ * Files of one's own in a folder that others may know of: only what is a
+ * regular file of this user's that nobody else may write is read, and a link
+ * that stands in its place is neither followed nor written through.
+ */
+/* True of what is of that kind (S_IFREG, S_IFDIR) and such. */
+bool file_is_private(int fd, mode_t kind);
+/* Appends it whole, and notes that it was used; false if there is none. */
+bool file_read_private(int folder, const char *name, size_t most,
+                       struct buf *into);
+/* Written beside and renamed, for this user alone, and not waited for: what a
+ * power failure takes is found by the reader. */
+bool file_write_private(int folder, const char *name, const void *data,
+                        size_t length);
 
 #endif

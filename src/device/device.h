@@ -214,6 +214,9 @@ struct device {
     const struct device_ops *ops;
     struct device_info info;
     unsigned ticket; /* by which launches can be stopped; 0: they cannot */
+    /* Assembled or taken from the disk since it was opened, and those of them
+     * that came from the disk; 0 where there is no assembler. */
+    size_t kernels, kernels_kept;
 };
 
 /* The backends in the order in which they are looked through; defined above

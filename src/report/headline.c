@@ -99,6 +99,16 @@ static void put_name(const struct writer *w)
     free(rest);
 }
 
+/* ", 90 of 97 kernels from the cache", where it is told. */
+static void put_kernels(struct buf *out, const struct results *r)
+{
+    const struct value *const all = results_of_run(r, "kernels");
+    const struct value *const kept = results_of_run(r, "kernels_from_cache");
+    if (all != NULL && kept != NULL)
+        buf_printf(out, ", %.0f of %.0f kernels from the cache", kept->number,
+                   all->number);
+}
+
 /* "measured 2026-11-22 08:00 UTC in 9.8 s": of a GPU alone, since a simulated
  * one is always the same. */
 static void put_time(const struct writer *w)
@@ -109,10 +119,12 @@ static void put_time(const struct writer *w)
         is_simulated(w->results) ||
         is_true(results_of_run(w->results, "replayed")))
         return;
-    char *const text = xasprintf("measured %.10s %.5s UTC in %.1f s", start,
-                                 start + 11, seconds->number);
-    page_line(&w->page, &(struct line){.text = text});
-    free(text);
+    struct buf text = {0};
+    buf_printf(&text, "measured %.10s %.5s UTC in %.1f s", start, start + 11,
+               seconds->number);
+    put_kernels(&text, w->results);
+    page_line(&w->page, &(struct line){.text = text.data});
+    buf_free(&text);
 }
 
 static void put_fact(struct buf *out, const char *before, const char *text,

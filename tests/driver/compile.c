@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "device/cuda/cache.h"
 
 static const char *const other_ptx = ".entry other()\n{\n    ret;\n}\n";
 
@@ -166,7 +168,7 @@ static void damage(const char *path, int how)
     struct error err;
     ASSERT_DONE(file_read(path, 1 << 20, &file, &err), err);
     if (how < 3)
-        file.data[how == 0 ? file.length - 2 : how == 1 ? 20 : 70] ^= 1;
+        file.data[how == 0 ? file.length - 2 : how == 1 ? 20 : 120] ^= 1;
     size_t length = how == 3 ? file.length / 2 : how == 4 ? 0 : file.length;
     if (how == 5)
         buf_text(&file, "x"), length = file.length;
@@ -210,6 +212,127 @@ START_TEST(a_cache_that_cannot_be_is_no_cache)
 }
 END_TEST
 
+/* The folder of the cache, and the file in it. */
+static char *cache_folder(void)
+{
+    return xasprintf("%s/sonde", getenv("XDG_CACHE_HOME"));
+}
+
+START_TEST(what_is_no_file_of_ours_is_not_read)
+{
+    NEED_FAKE();
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    char *const path = only_cache_file();
+    char *const aside = xasprintf("%s.aside", path);
+    if (_i == 0) { /* a link to what it was */
+        ck_assert_int_eq(rename(path, aside), 0);
+        ck_assert_int_eq(symlink(aside, path), 0);
+    } else if (_i == 1) { /* a pipe, into which nobody writes */
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+    } else { /* a file that others may write */
+        ck_assert_int_eq(chmod(path, 0622), 0);
+    }
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    ck_assert_int_eq(links_of_a_load(NULL), 0);
+    struct stat st;
+    ck_assert_int_eq(lstat(path, &st), 0);
+    ck_assert_uint_eq(st.st_mode, S_IFREG | 0600);
+    free(path);
+    free(aside);
+}
+END_TEST
+
+START_TEST(a_link_is_not_written_through)
+{
+    NEED_FAKE();
+    struct error err;
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    char *const path = only_cache_file(), *const folder = testing_folder();
+    char *const victim = xasprintf("%s/private", folder);
+    struct buf text = {0};
+    ASSERT_DONE(file_write(victim, "mine", 4, &err), err);
+    ck_assert_int_eq(chmod(victim, 0600), 0);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(symlink(victim, path), 0);
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    ASSERT_DONE(file_read(victim, 100, &text, &err), err);
+    ck_assert_str_eq(buf_string(&text), "mine");
+    buf_free(&text);
+    free(victim);
+    free(folder);
+    free(path);
+}
+END_TEST
+
+START_TEST(a_folder_of_others_is_no_cache)
+{
+    NEED_FAKE();
+    char *const folder = cache_folder();
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    struct stat st;
+    ck_assert_int_eq(stat(folder, &st), 0);
+    ck_assert_uint_eq(st.st_mode, S_IFDIR | 0700);
+    if (_i == 0) {
+        ck_assert_int_eq(chmod(folder, 0777), 0);
+    } else if (_i == 1) {
+        char *const aside = xasprintf("%s.aside", folder);
+        ck_assert_int_eq(rename(folder, aside), 0);
+        ck_assert_int_eq(symlink(aside, folder), 0);
+        free(aside);
+    } else if (chown(folder, 12345, 12345) != 0) {
+        free(folder); /* only the superuser can try */
+        return;
+    }
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    ck_assert_int_eq(links_of_a_load(NULL), 1);
+    free(folder);
+}
+END_TEST
+
+START_TEST(what_was_not_used_for_longest_goes)
+{
+    NEED_FAKE();
+    enum { PROGRAMS = 4, BYTES = 1000 };
+    struct cache cache;
+    struct buf key[PROGRAMS] = {{0}}, code = {0};
+    static const char payload[BYTES];
+    cache_open(&cache, false);
+    for (int i = 0; i < PROGRAMS; i++) {
+        buf_printf(&key[i], "kernel %d", i);
+        cache_write(&cache, &key[i], payload, sizeof payload);
+    }
+    cache_shrink(&cache, PROGRAMS * (BYTES + 200)); /* all have room */
+    /* The first and the last are used once more; files have times to a tick of
+     * the system's, 10 ms at most. */
+    usleep(20000);
+    ck_assert(cache_read(&cache, &key[0], &code));
+    ck_assert(cache_read(&cache, &key[PROGRAMS - 1], &code));
+    cache_shrink(&cache, 2 * (BYTES + 200));
+    ck_assert(cache_read(&cache, &key[0], &code));
+    ck_assert(cache_read(&cache, &key[PROGRAMS - 1], &code));
+    ck_assert(!cache_read(&cache, &key[1], &code));
+    ck_assert(!cache_read(&cache, &key[2], &code));
+    for (int i = 0; i < PROGRAMS; i++)
+        buf_free(&key[i]);
+    buf_free(&code);
+    cache_close(&cache);
+}
+END_TEST
+
+START_TEST(the_device_counts_what_came_from_the_disk)
+{
+    NEED_FAKE();
+    for (size_t run = 0; run < 2; run++) {
+        struct device *const device = fake_open(NULL);
+        fake_kernel(device);
+        ck_assert_uint_eq(device->kernels, 1);
+        ck_assert_uint_eq(device->kernels_kept, run);
+        device_close(device);
+    }
+}
+END_TEST
+
 START_TEST(processes_share_the_cache)
 {
     NEED_FAKE();
@@ -244,6 +367,11 @@ Suite *suite_compile(void)
                         6);
     tcase_add_test(tests, code_that_the_driver_refuses_is_assembled_anew);
     tcase_add_test(tests, a_cache_that_cannot_be_is_no_cache);
+    tcase_add_loop_test(tests, what_is_no_file_of_ours_is_not_read, 0, 3);
+    tcase_add_test(tests, a_link_is_not_written_through);
+    tcase_add_loop_test(tests, a_folder_of_others_is_no_cache, 0, 3);
+    tcase_add_test(tests, what_was_not_used_for_longest_goes);
+    tcase_add_test(tests, the_device_counts_what_came_from_the_disk);
     tcase_add_test(tests, processes_share_the_cache);
     return suite;
 }

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "testing.h"
 
@@ -459,6 +460,70 @@ START_TEST(file_write_that_fails_leaves_nothing)
 }
 END_TEST
 
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+START_TEST(file_write_takes_its_mode_from_umask_or_the_old_file)
+{
+    struct error err;
+    char *const folder = testing_folder();
+    char *const path = xasprintf("%s/f", folder);
+    umask(027);
+    ASSERT_DONE(file_write(path, "x", 1, &err), err);
+    ck_assert_uint_eq(mode_of(path), 0640);
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    umask(0);
+    ASSERT_DONE(file_write(path, "y", 1, &err), err);
+    ck_assert_uint_eq(mode_of(path), 0600);
+    ck_assert_int_eq(chmod(path, 0664), 0);
+    umask(077);
+    ASSERT_DONE(file_write(path, "z", 1, &err), err);
+    ck_assert_uint_eq(mode_of(path), 0664);
+    ck_assert_int_eq(entries(folder), 1);
+    free(path);
+    free(folder);
+}
+END_TEST
+
+/* The examples of FIPS 180-4, and the padding's edges: 55 bytes fill a block
+ * with it, 56 need another (computed with sha256sum). */
+START_TEST(sha256_is_the_standards)
+{
+    static const struct {
+        size_t length; /* of so many letters a, or of the text */
+        const char *text, *hash;
+    } cases[] = {
+        {0,       "",
+         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {3,       "abc",
+         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {56,      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {55,      NULL,
+         "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"},
+        {64,      NULL,
+         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
+        {1000000, NULL,
+         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct sha256 hash;
+        char text[SHA256_DIGITS + 1];
+        sha256_start(&hash);
+        if (cases[i].text != NULL)
+            sha256_add(&hash, cases[i].text, cases[i].length);
+        for (size_t at = 0; cases[i].text == NULL && at < cases[i].length; at++)
+            sha256_add(&hash, "a", 1);
+        sha256_end(&hash, text);
+        ck_assert_str_eq(text, cases[i].hash);
+    }
+}
+END_TEST
+
 START_TEST(file_write_says_path_and_reason)
 {
     struct error err;
@@ -592,6 +657,8 @@ static void add_file_tests(TCase *t)
     tcase_add_test(t, file_write_then_read_gives_the_bytes);
     tcase_add_test(t, file_write_is_all_or_nothing_to_a_reader);
     tcase_add_test(t, file_write_that_fails_leaves_nothing);
+    tcase_add_test(t, file_write_takes_its_mode_from_umask_or_the_old_file);
+    tcase_add_test(t, sha256_is_the_standards);
     tcase_add_test(t, file_write_says_path_and_reason);
     tcase_add_test(t, file_write_goes_into_what_is_no_file);
     tcase_add_test(t, file_write_follows_a_link);

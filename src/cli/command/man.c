@@ -110,6 +110,7 @@ int help_man(void)
            ".TP\nNO_COLOR\nif set, no colours\n"
            ".TP\nSONDE_DEVICE\nwhat to measure without \\-\\-device\n"
            ".TP\nXDG_CACHE_HOME\nwhere compiled kernels are kept, in the "
-           "folder sonde; ~/.cache if not set\n");
+           "folder sonde, which is the user's alone (0700) and holds 512 MiB at "
+           "most; ~/.cache if not set\n");
     return say_result("");
 }

@@ -188,7 +188,7 @@ static int assemble(const struct driver *driver, const struct source *source,
     return status != 0 ? status : ended;
 }
 
-static int assemble_and_store(const struct compiler *compiler,
+static int assemble_and_store(struct compiler *compiler,
                               struct program *program,
                               const struct source *source, struct error *err)
 {
@@ -200,7 +200,7 @@ static int assemble_and_store(const struct compiler *compiler,
 }
 
 /* Fills in the machine code, from disk or by the assembler. */
-static int complete(const struct compiler *compiler, struct program *program,
+static int complete(struct compiler *compiler, struct program *program,
                     const struct source *source, struct error *err)
 {
     program->from_disk =
@@ -214,6 +214,8 @@ static void keep(struct compiler *compiler, struct program *program)
 {
     program->next = compiler->programs;
     compiler->programs = program;
+    compiler->taken++;
+    compiler->from_disk += program->from_disk;
 }
 
 int compiler_program(struct compiler *compiler, const struct source *source,
@@ -240,13 +242,14 @@ int compiler_renew(struct compiler *compiler, struct program *program,
 {
     buf_clear(&program->cubin);
     program->from_disk = false;
+    compiler->from_disk--;
     return assemble_and_store(compiler, program, source, err);
 }
 
 /* What prepare hands to its threads: each takes the next job until none is
  * left, and touches that job alone. */
 struct batch {
-    const struct compiler *compiler;
+    struct compiler *compiler;
     struct job {
         struct program *program;
         const struct source *source;

@@ -31,6 +31,7 @@ struct compiler {
     char *platform; /* what else the machine code depends on: driver, target */
     struct cache cache;
     struct program *programs;
+    size_t taken, from_disk; /* programs since it was opened */
 };
 
 /* `platform` names the driver and the GPU's architecture. */

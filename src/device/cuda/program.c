@@ -6,6 +6,12 @@
 
 #include "base/mem.h"
 
+static void count_programs(struct gpu *gpu)
+{
+    gpu->device.kernels = gpu->compiler.taken;
+    gpu->device.kernels_kept = gpu->compiler.from_disk;
+}
+
 int gpu_prepare(struct device *device, const struct source *sources,
                 size_t count, struct error *err)
 {
@@ -13,6 +19,7 @@ int gpu_prepare(struct device *device, const struct source *sources,
     const int status = gpu_enter(gpu, err);
     if (status == 0)
         compiler_prepare(&gpu->compiler, sources, count);
+    count_programs(gpu);
     return status;
 }
 
@@ -30,12 +37,14 @@ static int load_program(struct gpu *gpu, const struct source *source,
                         struct error *err)
 {
     int status = compiler_program(&gpu->compiler, source, program, err);
+    count_programs(gpu);
     if (status != 0)
         return status;
     status = load_data(gpu, *program, handle, err);
     if (status == 0 || gpu->dead || !(*program)->from_disk)
         return status;
     status = compiler_renew(&gpu->compiler, *program, source, err);
+    count_programs(gpu);
     return status != 0 ? status : load_data(gpu, *program, handle, err);
 }
 
