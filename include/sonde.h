@@ -299,10 +299,12 @@ int sonde_list(enum sonde_list what,
  * of the table, a simulated GPU (whose numbers it has).  The caller frees. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err);
 
-/* For whoever takes words and paths from a user: the name of `names`
- * (NULL-terminated) nearest to `word`, NULL if none is near enough to be what
- * was meant; whether a file could be written, before there is anything to
+/* For whoever takes words and paths from a user: a text as it may stand in a
+ * line of a terminal, with controls and signs of direction written out, which
+ * the caller frees; the name of `names` (NULL-terminated) nearest to `word`,
+ * NULL if none is near enough to be what was meant; whether a file could be written, before there is anything to
  * write; and a file written whole or not at all. */
+char *sonde_plain(const char *text);
 const char *sonde_nearest(const char *word, const char *const *names);
 int sonde_writable(const char *path, struct sonde_error *err);
 int sonde_write(const char *path, const char *text, struct sonde_error *err);

@@ -8,6 +8,11 @@
 #include "base/file.h"
 #include "base/text.h"
 
+char *sonde_plain(const char *text)
+{
+    return text_plain(text != NULL ? text : "");
+}
+
 const char *sonde_nearest(const char *word, const char *const *names)
 {
     return word != NULL && names != NULL ? text_nearest(word, names) : NULL;

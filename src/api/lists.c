@@ -33,8 +33,9 @@ static int list_devices(list_row *row, void *context, struct error *err)
         /* Simulated GPUs have a heading of their own. */
         if (strncmp(entries[i].spec, "sim:", 4) == 0)
             continue;
-        char *const text =
-            xasprintf("%s, %s", entries[i].name, entries[i].note);
+        char *const raw = xasprintf("%s, %s", entries[i].name, entries[i].note);
+        char *const text = text_plain(raw);
+        free(raw);
         row(context, &(struct sonde_entry){entries[i].spec, text, ""});
         free(text);
     }
@@ -49,9 +50,11 @@ static int list_profile(const char *name, list_row *row, void *context,
     const int code = profile_open(name, NULL, &profile, err);
     if (code != 0)
         return code;
-    char *const text =
+    char *const raw =
         xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
                   profile->cc_major, profile->cc_minor);
+    char *const text = text_plain(raw);
+    free(raw);
     row(context, &(struct sonde_entry){name, text, ""});
     free(text);
     profile_free(profile);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/text.h"
+
 static const struct {
     int code;
     int status;
@@ -14,12 +17,19 @@ static const struct {
 };
 
 /* Sentences quote files and words that users gave; what would steer a terminal
- * or break the line does not get through. */
-static void keep_to_one_line(char *text)
+ * or break the line does not get through.  What is cut off is no character. */
+static void keep_to_one_line(char text[static ERROR_TEXT_MAX])
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = strchr("\t\n\r", *text) != NULL ? ' ' : '?';
+    struct buf plain = {0};
+    text_put_plain(&plain, text);
+    size_t length = plain.length;
+    if (length >= ERROR_TEXT_MAX)
+        for (length = ERROR_TEXT_MAX - 1;
+             length > 0 && ((unsigned char)plain.data[length] & 0xc0) == 0x80;)
+            length--;
+    memcpy(text, buf_string(&plain), length);
+    text[length] = '\0';
+    buf_free(&plain);
 }
 
 int error_set(struct error *err, enum error_code code, const char *fmt, ...)

@@ -186,3 +186,87 @@ char *text_ranges(const bool *in, size_t count)
     }
     return buf_take(&text);
 }
+
+/* ---- characters --------------------------------------------------------- */
+
+/* By the first byte (RFC 3629, 4): how many bytes, and which codes. */
+static const struct lead {
+    unsigned char mask, is;
+    size_t bytes;
+    uint32_t least; /* what takes fewer bytes is written with these */
+} leads[] = {
+    {0x80, 0x00, 1, 0},
+    {0xe0, 0xc0, 2, 0x80},
+    {0xf0, 0xe0, 3, 0x800},
+    {0xf8, 0xf0, 4, 0x10000},
+};
+
+/* Controls (C0, DEL, C1), what orders the text around it (UAX 9), ends a line
+ * (UAX 14) or tags it (chapter 23.9 of the standard), and what is no character.
+ */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},       {0x61c, 0x61c},   {0x200e, 0x200f},
+    {0x2028, 0x202e}, {0x2066, 0x2069},   {0xfeff, 0xfeff}, {0xfff9, 0xfffb},
+    {0xfffe, 0xffff}, {0xe0000, 0xe007f},
+};
+
+static bool is_hidden(uint32_t code)
+{
+    for (size_t i = 0; i < COUNT_OF(hidden); i++)
+        if (code >= hidden[i].first && code <= hidden[i].last)
+            return true;
+    return false;
+}
+
+static struct text_character decode(const char *text, const struct lead *lead)
+{
+    struct text_character c = {.code = (unsigned char)text[0] &
+                                       (unsigned char)~lead->mask,
+                               .bytes = 1};
+    while (c.bytes < lead->bytes &&
+           ((unsigned char)text[c.bytes] & 0xc0) == 0x80)
+        c.code = c.code << 6 | ((unsigned char)text[c.bytes++] & 0x3f);
+    c.valid = c.bytes == lead->bytes && c.code >= lead->least &&
+              c.code <= 0x10ffff && (c.code & ~0x7ffu) != 0xd800;
+    c.shown = c.valid && !is_hidden(c.code);
+    return c;
+}
+
+struct text_character text_character(const char *text)
+{
+    for (size_t i = 0; i < COUNT_OF(leads); i++)
+        if (((unsigned char)text[0] & leads[i].mask) == leads[i].is)
+            return decode(text, &leads[i]);
+    return (struct text_character){.bytes = 1};
+}
+
+static void put_bytes(struct buf *out, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "\\x%02x", (unsigned char)bytes[i]);
+}
+
+void text_put_plain(struct buf *out, const char *text)
+{
+    while (*text != '\0') {
+        const struct text_character c = text_character(text);
+        if (strchr("\t\n\r", *text) != NULL)
+            buf_text(out, " ");
+        else if (c.shown)
+            buf_append(out, text, c.bytes);
+        else if (!c.valid)
+            put_bytes(out, text, c.bytes);
+        else
+            buf_printf(out, c.code < 0x100 ? "\\x%02x" : "\\u%04x", c.code);
+        text += c.bytes;
+    }
+}
+
+char *text_plain(const char *text)
+{
+    struct buf out = {0};
+    text_put_plain(&out, text);
+    return buf_take(&out);
+}

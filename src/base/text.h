@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /* A list in place, which NULL ends. */
 #define TEXTS(...)                                                             \
     (const char *const[])                                                      \
@@ -20,7 +22,8 @@
  */
 bool text_to_u64(const char *text, uint64_t *value);
 
-/* Where the word is in `words` (NULL ends); of one that is not, their number. */
+/* Where the word is in `words` (NULL ends); of one that is not, their number.
+ */
 size_t text_find(const char *word, const char *const *words);
 bool text_is_among(const char *word, const char *const *words);
 
@@ -45,5 +48,25 @@ char *text_ranges(const bool *in, size_t count);
 /* The other way: sets what the text names; false where it is something else, or
  * names a number that is not below `count`. */
 bool text_to_set(const char *text, bool *in, size_t count);
+
+/* ---- characters --------------------------------------------------------- */
+
+/* What the text begins with, in UTF-8. */
+struct text_character {
+    uint32_t code; /* of Unicode, if it is valid */
+    size_t bytes;  /* of what is none, those that seem to be of one */
+    bool valid;
+    bool shown; /* neither steers a terminal nor turns the text around it: no
+                   control, no sign of direction, none that ends a line */
+};
+
+struct text_character text_character(const char *text);
+
+/* Text of others as it may stand in a line that a person or a program reads:
+ * what is not shown is written out, as \x1b, and tabs and ends of lines are
+ * spaces. */
+void text_put_plain(struct buf *out, const char *text);
+/* The same; the caller frees. */
+char *text_plain(const char *text);
 
 #endif

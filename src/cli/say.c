@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/progress.h"
+#include "sonde.h"
 
 void say(const char *fmt, ...)
 {
@@ -14,11 +16,10 @@ void say(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '\177')
-            *c = '?';
+    char *const plain = sonde_plain(text);
     progress_clear();
-    fprintf(stderr, "sonde: %s\n", text);
+    fprintf(stderr, "sonde: %s\n", plain);
+    free(plain);
 }
 
 int say_result(const char *text)

@@ -4,7 +4,7 @@
 #define SONDE_CLI_SAY_H
 
 /* "sonde: …" on standard error, in one line; control characters, which may
- * come from files, are replaced. */
+ * come from files, are written out. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes results to standard output at once.  Returns an exit status: 0 also

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { ROOM_LEAST = 20 };
 
@@ -42,36 +43,22 @@ static const char *substitute(const char *text, size_t bytes)
     return "?";
 }
 
-/* C0, DEL, and C1 as UTF-8 writes it: 0xc2 0x80 … 0xc2 0x9f. */
-static bool is_control(const char *text)
-{
-    const unsigned char first = (unsigned char)text[0];
-    return first < 0x20 || first == 0x7f ||
-           (first == 0xc2 && (unsigned char)text[1] < 0xa0);
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* The text as it will be on the page; the caller frees. */
 static char *clean(const struct page *page, const char *text)
 {
     struct buf out = {0};
-    while (*text != '\0') {
-        const size_t bytes = character_bytes(text);
-        if (is_space(*text))
-            buf_text(&out, " ");
-        else if (is_control(text))
-            buf_text(&out, "?");
-        else if (page->ascii && bytes > 1)
-            buf_text(&out, substitute(text, bytes));
+    char *const plain = text_plain(text);
+    if (!page->ascii)
+        return plain;
+    for (const char *at = plain; *at != '\0';) {
+        const size_t bytes = character_bytes(at);
+        if (bytes > 1)
+            buf_text(&out, substitute(at, bytes));
         else
-            buf_append(&out, text, bytes);
-        text += bytes;
+            buf_append(&out, at, 1);
+        at += bytes;
     }
-    buf_text(&out, "");
+    free(plain);
     return buf_take(&out);
 }
 

@@ -78,9 +78,57 @@ START_TEST(error_is_one_line_without_control_characters)
 {
     struct error err;
     error_set(&err, ERR_FILE, "no '%s'", "a\n\tb\x1b[31m\x7f");
-    ck_assert_str_eq(err.text, "no 'a  b?[31m?'");
+    ck_assert_str_eq(err.text, "no 'a  b\\x1b[31m\\x7f'");
     error_prefix(&err, "in\r%s", "x");
-    ck_assert_str_eq(err.text, "in x: no 'a  b?[31m?'");
+    ck_assert_str_eq(err.text, "in x: no 'a  b\\x1b[31m\\x7f'");
+}
+END_TEST
+
+START_TEST(error_is_not_cut_within_a_character)
+{
+    struct error err;
+    struct buf word = {0};
+    for (size_t i = 0; i < ERROR_TEXT_MAX; i++)
+        buf_text(&word, "é");
+    error_set(&err, ERR_FILE, "x%s", word.data);
+    ck_assert_uint_lt(strlen(err.text), ERROR_TEXT_MAX);
+    ck_assert_ptr_null(strstr(err.text, "\\x"));
+    ck_assert(text_character(err.text + strlen(err.text) - 2).valid);
+    buf_free(&word);
+}
+END_TEST
+
+/* Each as a terminal, or who reads there, must not get it; and as it is. */
+static const struct {
+    const char *text, *plain;
+} plains[] = {
+    {"NVIDIA H200", "NVIDIA H200"},
+    {"≥ 16 µs – „é“", "≥ 16 µs – „é“"},
+    {"\033]0;title\a", "\\x1b]0;title\\x07"},       /* OSC */
+    {"\xc2\x9b" "2J", "\\x9b2J"},                    /* CSI in C1 */
+    {"\x9b" "2J", "\\x9b2J"},                        /* … and bare */
+    {"a\xe2\x80\xae" "b", "a\\u202eb"},              /* RLO */
+    {"a\xe2\x81\xa6" "b\xe2\x81\xa9", "a\\u2066b\\u2069"},
+    {"a\xd8\x9c", "a\\u061c"},                       /* ALM */
+    {"a\xe2\x80\xa8" "b", "a\\u2028b"},              /* a line's end */
+    {"\xf3\xa0\x81\xa1", "\\ue0061"},                /* a tag */
+    {"a\tb\r\nc", "a b  c"},
+    {"\x7f", "\\x7f"},
+    {"\xc3", "\\xc3"},                               /* cut off */
+    {"\xc0\xaf", "\\xc0\\xaf"},                     /* overlong */
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80"},            /* a surrogate */
+    {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  /* beyond Unicode */
+    {"", ""},
+};
+
+START_TEST(plain_text_steers_no_terminal)
+{
+    char *const plain = text_plain(plains[_i].text);
+    ck_assert_str_eq(plain, plains[_i].plain);
+    char *const again = text_plain(plain);
+    ck_assert_str_eq(again, plain);
+    free(again);
+    free(plain);
 }
 END_TEST
 
@@ -678,6 +726,9 @@ Suite *suite_base(void)
     tcase_add_test(t, error_may_quote_itself);
     tcase_add_test(t, error_too_long_is_cut);
     tcase_add_test(t, error_is_one_line_without_control_characters);
+    tcase_add_test(t, error_is_not_cut_within_a_character);
+    tcase_add_loop_test(t, plain_text_steers_no_terminal, 0,
+                        COUNT_OF(plains));
     tcase_add_test(t, error_exit_status_follows_the_table);
     tcase_add_test(t, buf_is_always_text);
     tcase_add_test(t, buf_grows_over_many_appends);

@@ -296,6 +296,23 @@ START_TEST(json_is_utf8_even_if_a_word_is_not)
 }
 END_TEST
 
+START_TEST(json_shows_what_steers_a_terminal_in_escapes)
+{
+    static const char name[] = "\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\xa1é";
+    struct results r = {0}, back = {0};
+    struct error err;
+    results_device(&r, "spec", value_text("sim:x"));
+    results_device(&r, "name", value_text(name));
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    assert_says(json, "\"\\u007f\\u009b\\u202e\\udb40\\udc61é\"");
+    ASSERT_DONE(report_read(json, "a.json", &back, &err), err);
+    ck_assert_str_eq(back.device[1].value.text, name);
+    free(json);
+    results_free(&r);
+    results_free(&back);
+}
+END_TEST
+
 static const char old_json[] =
     "{\"schema\": \"sonde-report-1\", \"sonde\": {\"version\": \"0.1.0\", "
     "\"command\": []}, \"device\": {\"name\": \"A\", \"driver\": \"13.0\", "
@@ -616,8 +633,8 @@ START_TEST(text_lets_no_control_character_through)
     char *const text =
         written(&report_text, &r,
                 (struct report_style){.tree = true, .verbose = REPORT_TREE});
-    assert_says(text, "a?[2Jb?c d e\n");
-    assert_says(text, "x?]0;y??  z\n");
+    assert_says(text, "a\\x1b[2Jb\\x9bc d e\n");
+    assert_says(text, "x\\x1b]0;y\\x07\\x7f  z\n");
     free(text);
     results_free(&r);
 }
@@ -958,6 +975,7 @@ Suite *suite_report(void)
     tcase_add_loop_test(tests, json_numbers_survive_reading, 0,
                         COUNT_OF(numbers));
     tcase_add_test(tests, json_is_utf8_even_if_a_word_is_not);
+    tcase_add_test(tests, json_shows_what_steers_a_terminal_in_escapes);
     tcase_add_test(tests, an_index_of_xors_is_read_again_and_shown);
     tcase_add_test(tests, a_list_may_lack_items);
     tcase_add_test(tests, reports_of_other_versions_are_read);

@@ -15,8 +15,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "finding/axis.h"
 #include "finding/curve.h"
 
@@ -34,6 +36,8 @@ static double rounded(double number)
 static json_t *number_json(double number)
 {
     const double r = rounded(number);
+    if (!isfinite(r)) /* which JSON has no number for */
+        return json_null();
     /* Beyond 2^53 a double is whole, but no longer exact: leave it a real. */
     if (fabs(r) <= 0x1p53 && !islessgreater(r, nearbyint(r)))
         return json_integer((json_int_t)r);
@@ -234,10 +238,34 @@ static json_t *report_object(const struct results *results)
     return report;
 }
 
-static int append(const char *text, size_t length, void *out)
+static void put_unit(struct buf *out, uint32_t unit)
 {
-    buf_append(out, text, length);
-    return 0;
+    buf_printf(out, "\\u%04x", unit);
+}
+
+/* As JSON escapes what a terminal had better not see (RFC 8259, 7). */
+static void put_escaped(struct buf *out, uint32_t code)
+{
+    if (code < 0x10000) {
+        put_unit(out, code);
+        return;
+    }
+    put_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+    put_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+}
+
+/* jansson escapes C0; of C1, DEL and signs of direction, which can stand in
+ * strings alone, it thinks nothing. */
+static void put_visible(struct buf *out, const char *text)
+{
+    while (*text != '\0') {
+        const struct text_character c = text_character(text);
+        if (c.valid && !c.shown && c.code >= 0x7f)
+            put_escaped(out, c.code);
+        else
+            buf_append(out, text, c.bytes);
+        text += c.bytes;
+    }
 }
 
 static int json_write(const struct results *results,
@@ -247,8 +275,10 @@ static int json_write(const struct results *results,
     (void)style; /* a program reads it */
     (void)err;
     json_t *const report = report_object(results);
-    json_dump_callback(report, append, out,
-                       JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+    char *const text =
+        json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+    put_visible(out, text);
+    free(text);
     buf_text(out, "\n");
     json_decref(report);
     return 0;
