@@ -104,6 +104,10 @@ truth: $(B)/sonde $(B)/tools/truth
 	@B=$(B) sh tools/truth.sh run
 
 # Where the code is large, long or tangled.
+# Of each shipped profile, or PROFILES: see tools/closure.sh.
+closure: $(B)/sonde
+	@SONDE=$(B)/sonde sh tools/closure.sh
+
 figures: $(B)/libsonde.a
 	@B=$(B) sh tools/figures.sh
 

@@ -118,7 +118,7 @@ struct profile_neighbour {
 };
 
 struct profile {
-    char name[128], architecture[32], source[512];
+    char name[128], architecture[32], source[8192];
     int cc_major, cc_minor;
     uint64_t sms, warp_schedulers, sms_per_tpc, tpcs_per_gpc;
     bool tpcs_apart; /* SM s is of TPC s mod their number; else s / sms_per_tpc
