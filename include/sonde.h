@@ -108,6 +108,10 @@ int sonde_close(struct sonde *session, struct sonde_error *err);
  * now, one that is just being opened among them.  Safe in a signal handler and
  * from any thread. */
 void sonde_stop(struct sonde *session);
+/* True once a call of a driver did not come back, in any session: then leave the
+ * process by _exit(), since exit() runs what that driver registered for it, and
+ * that may wait for the call for ever. */
+bool sonde_hangs(void);
 /* Opens a report in JSON as a session that knows its findings and measures
  * nothing. */
 int sonde_read(struct sonde **session, const char *path,

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/aside.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -92,6 +93,11 @@ void sonde_stop(struct sonde *s)
         stop_one(s->ticket);
     else
         stop_request();
+}
+
+bool sonde_hangs(void)
+{
+    return aside_was_left();
 }
 
 /* Sooner one study, the first, would say how long all take. */
@@ -210,8 +216,11 @@ static int open_source(struct sonde *s, const struct sonde_options *options,
         return recording_read(options->device + sizeof replay - 1,
                               &s->recording, err);
     }
-    const struct device_options device = {.seed = options->seed,
-                                          .no_cache = options->no_cache};
+    const struct device_options device = {
+        .seed = options->seed,
+        .no_cache = options->no_cache,
+        .ticket = s->ticket,
+        .until = options->budget_s > 0 ? now_seconds() + options->budget_s : 0};
     struct error why;
     const int code =
         device_open(options->device, &device, &s->device, &why, err);

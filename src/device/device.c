@@ -98,6 +98,29 @@ void device_close(struct device *device)
         device->ops->close(device);
 }
 
+bool device_aside(struct device *device, aside_work *work, void *argument,
+                  int *status, struct error *err)
+{
+    if (device->ops->aside != NULL)
+        return device->ops->aside(device, work, argument, status, err);
+    *status = work(argument, err);
+    return true;
+}
+
+int device_renew(struct device *device, struct error *err)
+{
+    if (!device->lost || device->ops->renew == NULL)
+        return 0;
+    return device->ops->renew(device, err);
+}
+
+bool device_may_pass(const struct device *device, int code)
+{
+    return device->ops->renew != NULL &&
+           (code == ERR_DEVICE || code == ERR_NO_DEVICE ||
+            code == ERR_DEVICE_MEMORY || code == ERR_UNSUPPORTED);
+}
+
 static int lacks(const struct device *device, const char *act,
                  struct error *err)
 {
@@ -125,8 +148,8 @@ void device_unload(struct device *device, struct module *module)
     device->ops->unload(device, module);
 }
 
-int device_code(struct device *device, struct module *module,
-                const void **data, size_t *length, struct error *err)
+int device_code(struct device *device, struct module *module, const void **data,
+                size_t *length, struct error *err)
 {
     if (device->ops->code == NULL)
         return lacks(device, "show machine code", err);
@@ -186,13 +209,12 @@ static int check_aliases(uint64_t piece, const struct aliases *a,
 {
     if (a->count == 0 || a->bytes == 0 || a->stride < a->bytes ||
         a->bytes % piece != 0 || a->stride % piece != 0)
-        return error_set(err, ERR_USAGE,
-                         "%llu mappings of %llu bytes every %llu bytes: the "
-                         "GPU maps pieces of %llu",
-                         (unsigned long long)a->count,
-                         (unsigned long long)a->bytes,
-                         (unsigned long long)a->stride,
-                         (unsigned long long)piece);
+        return error_set(
+            err, ERR_USAGE,
+            "%llu mappings of %llu bytes every %llu bytes: the "
+            "GPU maps pieces of %llu",
+            (unsigned long long)a->count, (unsigned long long)a->bytes,
+            (unsigned long long)a->stride, (unsigned long long)piece);
     if (a->count > ALIASES_MOST / (a->bytes / piece) ||
         a->stride > ALIASES_SPAN / a->count)
         return error_set(err, ERR_USAGE,
@@ -230,9 +252,8 @@ void device_unmap(struct device *device, struct aliases *aliases)
     aliases->address = 0;
 }
 
-int device_texture_open(struct device *device, uint64_t address,
-                        uint64_t bytes, struct texture *texture,
-                        struct error *err)
+int device_texture_open(struct device *device, uint64_t address, uint64_t bytes,
+                        struct texture *texture, struct error *err)
 {
     if (device->ops->texture_open == NULL)
         return lacks(device, "read textures", err);

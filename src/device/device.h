@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/aside.h"
 #include "base/error.h"
 
 /* Every property that a driver may report: see properties.def. */
@@ -140,6 +141,9 @@ struct device_options {
     uint64_t seed;        /* of the simulator's noise */
     bool no_cache;        /* do not keep compiled kernels on disk */
     const char *profiles; /* further folder with profiles, or NULL */
+    /* How long opening may take, as of a device that is open. */
+    unsigned ticket;
+    double until;
 };
 
 struct device_ops {
@@ -207,6 +211,15 @@ struct device_ops {
     /* Optional. */
     int (*sense)(struct device *device, struct device_sense *sense,
                  struct error *err);
+
+    /* Does work that calls these hooks, where it can be left if a call of what
+     * is behind the device does not come back; then false (base/aside.h).
+     * Optional: of a device that always comes back. */
+    bool (*aside)(struct device *device, aside_work *work, void *argument,
+                  int *status, struct error *err);
+    /* Makes a device that is lost usable again.  What it held is gone: memory,
+     * modules, kernels, textures, mappings.  Optional. */
+    int (*renew)(struct device *device, struct error *err);
 };
 
 /* What the backends share; each embeds it first in its own struct. */
@@ -214,6 +227,10 @@ struct device {
     const struct device_ops *ops;
     struct device_info info;
     unsigned ticket; /* by which launches can be stopped; 0: they cannot */
+    double until;    /* from then on (now_seconds()) none is waited for; 0:
+                        never */
+    /* It answers nothing but an error, until it is renewed, if it can be. */
+    bool lost;
     /* Assembled or taken from the disk since it was opened, and those of them
      * that came from the disk; 0 where there is no assembler. */
     size_t kernels, kernels_kept;
@@ -232,6 +249,20 @@ extern const struct device_ops *const device_backends[];
 int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct error *why, struct error *err);
 void device_close(struct device *device);
+
+/*
+ * Does work that calls the device, as often as it likes, where it can be left:
+ * true once it has come to its end, with its result in *status.  False if it
+ * was left, with the reason in *err and its code in *status: nothing of what
+ * the work knows may be freed then.
+ */
+bool device_aside(struct device *device, aside_work *work, void *argument,
+                  int *status, struct error *err);
+/* As the hook; of a device that is not lost it does nothing. */
+int device_renew(struct device *device, struct error *err);
+/* Whether what failed may pass when it is tried again: nothing that a simulated
+ * GPU says does. */
+bool device_may_pass(const struct device *device, int code);
 
 /* The finding id ("sm.count") and description of a property. */
 const char *property_finding(enum device_property property);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "base/aside.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -42,6 +43,7 @@ struct prober {
     struct watch watch; /* of the launch that runs */
     char *letter;       /* room for what is sent */
     bool warm;
+    unsigned renewals; /* for how many more lost devices there is another */
     struct loaded *loaded;
     size_t loaded_count;
     /* The experiment that ran last: repetitions need its kernel again. */
@@ -66,31 +68,62 @@ struct prober *prober_new(struct device *device, struct recording *recording,
     p->recording = recording;
     p->info = device != NULL ? &device->info : recording_info(recording);
     p->options = *options;
+    p->renewals = 1;
     return p;
 }
 
-void prober_free(struct prober *p)
+/* Forgets what it has on the device, without a word to that. */
+static void forget(struct prober *p)
 {
-    if (p == NULL)
-        return;
-    for (size_t i = 0; i < BUFFER_COUNT; i++)
-        if (p->buffers[i].address != 0)
-            device_release(p->device, p->buffers[i].address);
+    memset(p->buffers, 0, sizeof p->buffers);
+    memset(p->aliases, 0, sizeof p->aliases);
     for (size_t i = 0; i < KEPT_COUNT; i++) {
         if (p->kept[i].close != NULL)
             p->kept[i].close(p->kept[i].at);
         free(p->kept[i].at);
+        p->kept[i].at = NULL;
+        p->kept[i].close = NULL;
     }
+    for (size_t i = 0; i < p->loaded_count; i++)
+        free(p->loaded[i].ptx);
+    p->loaded_count = 0;
+    free(p->latest);
+    p->latest = NULL;
+    p->warm = false;
+}
+
+static int give_back(void *argument, struct error *err)
+{
+    struct prober *const p = argument;
+    (void)err;
+    for (size_t i = 0; i < BUFFER_COUNT; i++)
+        if (p->buffers[i].address != 0)
+            device_release(p->device, p->buffers[i].address);
     for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
         device_unmap(p->device, &p->aliases[i]);
-    for (size_t i = 0; i < p->loaded_count; i++) {
+    for (size_t i = 0; i < p->loaded_count; i++)
         device_unload(p->device, p->loaded[i].module);
-        free(p->loaded[i].ptx);
-    }
+    return 0;
+}
+
+void prober_free(struct prober *p)
+{
+    int status;
+    struct error ignored;
+    if (p == NULL)
+        return;
+    if (p->device != NULL &&
+        !device_aside(p->device, give_back, p, &status, &ignored))
+        return; /* the call that was left may still use what it was given */
+    forget(p);
     free(p->loaded);
-    free(p->latest);
     free(p->letter);
     free(p);
+}
+
+void prober_renewals(struct prober *p, unsigned times)
+{
+    p->renewals = times;
 }
 
 const struct device_info *prober_info(const struct prober *p)
@@ -141,6 +174,8 @@ void prober_fresh(struct prober *p, bool fresh)
 void prober_deadline(struct prober *p, double deadline)
 {
     p->deadline = deadline;
+    if (p->device != NULL)
+        p->device->until = deadline;
 }
 
 static bool is_late(const struct prober *p)
@@ -311,31 +346,61 @@ static bool write_kernel(struct prober *p, const char *text, struct assembly *a,
  * with less memory it may be what other studies need. */
 static const uint64_t roomy = 256 << 20;
 
-void prober_prepare(struct prober *p, const char *const *texts, size_t count)
+/* What is compiled together: the programs of `ready` experiments, whose texts
+ * were given. */
+struct batch {
+    struct prober *prober;
+    const char *const *texts;
+    size_t count, ready;
+    struct buf *ptx;
+    struct source *sources;
+    struct assembly assembly;
+};
+
+static int compile_batch(void *argument, struct error *err)
 {
-    if (p->device == NULL)
-        return;
-    struct buf *const ptx = xcalloc(count, sizeof *ptx);
-    struct source *const sources = xcalloc(count, sizeof *sources);
-    struct assembly a = {.prober = p};
-    struct error ignored;
-    size_t ready = 0;
-    for (size_t i = 0; i < count; i++)
-        ready += write_kernel(p, texts[i], &a, &ptx[i], &sources[ready]);
-    a.started = a.there &&
-                device_told(p->info, PROPERTY_MEMORY_BYTES, 0) >= roomy &&
-                pthread_create(&a.thread, NULL, assemble, &a) == 0;
-    device_prepare(p->device, sources, ready, &ignored);
-    if (a.started)
-        pthread_join(a.thread, NULL);
-    if (a.there)
-        experiment_free(&a.experiment);
-    for (size_t i = 0; i < count; i++)
-        buf_free(&ptx[i]);
-    free(ptx);
-    free(sources);
+    struct batch *const b = argument;
+    struct prober *const p = b->prober;
+    struct assembly *const a = &b->assembly;
+    for (size_t i = 0; i < b->count; i++)
+        b->ready +=
+            write_kernel(p, b->texts[i], a, &b->ptx[i], &b->sources[b->ready]);
+    a->started = a->there &&
+                 device_told(p->info, PROPERTY_MEMORY_BYTES, 0) >= roomy &&
+                 aside_thread(&a->thread, assemble, a) == 0;
+    device_prepare(p->device, b->sources, b->ready, err);
+    if (a->started)
+        pthread_join(a->thread, NULL);
+    return 0;
 }
 
+static void batch_free(struct batch *b)
+{
+    if (b->assembly.there)
+        experiment_free(&b->assembly.experiment);
+    for (size_t i = 0; i < b->count; i++)
+        buf_free(&b->ptx[i]);
+    free(b->ptx);
+    free(b->sources);
+    free(b);
+}
+
+void prober_prepare(struct prober *p, const char *const *texts, size_t count)
+{
+    int status;
+    struct error ignored;
+    if (p->device == NULL)
+        return;
+    struct batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct batch){.prober = p,
+                        .texts = texts,
+                        .count = count,
+                        .ptx = xcalloc(count, sizeof *b->ptx),
+                        .sources = xcalloc(count, sizeof *b->sources),
+                        .assembly.prober = p};
+    if (device_aside(p->device, compile_batch, b, &status, &ignored))
+        batch_free(b);
+}
 /* A driver puts what is shorter than 64 KiB among its commands, where it waits
  * for our turn; what is longer another engine copies, at any time (H200, driver
  * 580, 2026-11: 2400 us beside another process for 4 KiB, and 20 for 100). */
@@ -438,7 +503,6 @@ static int warm_up(struct prober *p, struct error *err)
 {
     if (p->warm)
         return 0;
-    p->warm = true;
     struct samples samples;
     struct experiment spin;
     if (experiment_parse("clock spin=2000000", &spin, err) != 0)
@@ -451,6 +515,7 @@ static int warm_up(struct prober *p, struct error *err)
     while (status == 0 && now_seconds() < until);
     samples_free(&samples);
     experiment_free(&spin);
+    p->warm = status == 0;
     return status;
 }
 
@@ -649,15 +714,86 @@ static int measure(struct prober *p, struct experiment *e,
     return status;
 }
 
-static int run_parsed(struct prober *p, struct experiment *e, const char *name,
-                      struct samples *samples, struct error *err)
+/* ---- an experiment ----------------------------------------------------- */
+
+/* One try at an experiment. */
+struct trial {
+    struct prober *prober;
+    struct experiment experiment;
+    struct samples samples;
+};
+
+static int measure_trial(void *argument, struct error *err)
+{
+    struct trial *const t = argument;
+    return measure(t->prober, &t->experiment, &t->samples, err);
+}
+
+/* Takes its samples if it succeeded.  A trial that was left stays as it is. */
+static int try_once(struct prober *p, const char *text, struct samples *samples,
+                    struct error *err)
+{
+    int status;
+    struct trial *const t = xcalloc(1, sizeof *t);
+    t->prober = p;
+    *err = (struct error){0};
+    if (experiment_parse(text, &t->experiment, err) != 0) {
+        free(t);
+        return err->code;
+    }
+    samples_init(&t->samples, t->experiment.probe);
+    if (probe_prepare(&t->experiment, p->info, err) != 0)
+        status = err->code;
+    else if (!device_aside(p->device, measure_trial, t, &status, err))
+        return status;
+    if (status == 0)
+        *samples = t->samples;
+    else
+        samples_free(&t->samples);
+    experiment_free(&t->experiment);
+    free(t);
+    return status;
+}
+
+static int renew(void *device, struct error *err)
+{
+    return device_renew(device, err);
+}
+
+/* Another device in the place of one that is lost, while there may be one. */
+static bool renewed(struct prober *p)
+{
+    struct error ignored;
+    int status;
+    if (!p->device->lost)
+        return true;
+    if (p->renewals == 0)
+        return false;
+    p->renewals--;
+    forget(p);
+    device_aside(p->device, renew, p->device, &status, &ignored);
+    return !p->device->lost;
+}
+
+/* What failed and may pass is tried once more. */
+static int try_twice(struct prober *p, const char *text,
+                     struct samples *samples, struct error *err)
+{
+    if (try_once(p, text, samples, err) == 0)
+        return 0;
+    if (!device_may_pass(p->device, err->code) || is_late(p) ||
+        prober_stopped(p) || !renewed(p))
+        return err->code;
+    log_say(LOG_INFO, "%s; it is tried once more", err->text);
+    return try_once(p, text, samples, err);
+}
+
+static int run_named(struct prober *p, const char *text, const char *name,
+                     struct samples *samples, struct error *err)
 {
     if (p->device == NULL)
         return recording_find(p->recording, name, samples, err);
-    *err = (struct error){0};
-    int status = probe_prepare(e, p->info, err);
-    if (status == 0)
-        status = measure(p, e, samples, err);
+    const int status = try_twice(p, text, samples, err);
     if (p->recording == NULL)
         return status;
     if (status == 0)
@@ -684,7 +820,7 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     samples_init(samples, e.probe);
     p->experiments++;
     const double began = now_seconds();
-    const int status = run_parsed(p, &e, name, samples, err);
+    const int status = run_named(p, text, name, samples, err);
     log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
     if (status == 0 && samples->disturbed != NULL)
         log_say(LOG_DEBUG,

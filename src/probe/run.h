@@ -76,8 +76,13 @@ int prober_run(struct prober *prober, const char *text, struct samples *samples,
  * brought before; or it is, as is usual. */
 void prober_fresh(struct prober *prober, bool fresh);
 
-/* From then on (now_seconds(); 0: never) nothing is taken again either. */
+/* From then on (now_seconds(); 0: never) nothing is taken again either, and
+ * no call of the device is waited for. */
 void prober_deadline(struct prober *prober, double deadline);
+
+/* So often, from now on, a device that is lost is made usable again for the
+ * experiment that lost it, or that comes next; 1 at first. */
+void prober_renewals(struct prober *prober, unsigned times);
 
 /* What was seen so far of others on the GPU, and what it cost (guard.h). */
 const struct guard *prober_guard(const struct prober *prober);

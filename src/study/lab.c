@@ -47,6 +47,18 @@ const char *lab_excuse(struct lab *lab)
     return why;
 }
 
+const char *lab_excuse_fault(struct lab *lab)
+{
+    const int code = lab->err.code;
+    if (code != ERR_DEVICE && code != ERR_DEADLINE && code != ERR_NO_DEVICE)
+        return lab_excuse(lab);
+    if (lab->lost.code == 0)
+        lab->lost = lab->err;
+    const char *const why = lab_text(lab, "%s", lab->err.text);
+    lab->err = (struct error){0};
+    return why;
+}
+
 const char *lab_reason_to_stop(const struct lab *lab)
 {
     if (prober_stopped(lab->prober))
@@ -806,8 +818,7 @@ enum level_id level_of(const struct level_row *row)
 
 /* Whether the level is there, as far as the running study may know; else *why
  * says why not. */
-static bool has_level(const struct lab *lab, enum level_id id,
-                      const char **why)
+static bool has_level(const struct lab *lab, enum level_id id, const char **why)
 {
     const enum fact_id *r = lab->study->reads;
     while (r != NULL && *r != FACT_NONE && *r != FACT_BRACKET)
@@ -835,7 +846,7 @@ void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
     ask(lab, row);
     lab_about(lab, LEVEL_COUNT);
     lab_uncite(lab);
-    why = lab_excuse(lab);
+    why = lab_excuse_fault(lab);
     if (why != NULL)
         finding_none(lab_finding(lab, row->component, attribute), "%s", why);
 }

@@ -97,6 +97,10 @@ bool lab_excuses(const struct lab *lab);
 /* If that is what failed, forgets it and returns the sentence; else NULL. */
 const char *lab_excuse(struct lab *lab);
 
+/* The same, also where the device failed: that costs what was asked for, and the
+ * run its exit status. */
+const char *lab_excuse_fault(struct lab *lab);
+
 /* Why nothing is asked any more: a stop, or what may be used is used up; NULL:
  * it is not so. */
 const char *lab_reason_to_stop(const struct lab *lab);

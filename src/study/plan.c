@@ -111,6 +111,9 @@ static size_t asks_most(size_t study)
                : STUDY_TIMES * on_quiet_gpu[study] + STUDY_COSTS;
 }
 
+/* Of a device that is lost: a kernel that loses it does so again. */
+enum { RENEWALS = 1 };
+
 static void limit_study(struct lab *lab, const struct study *study)
 {
     lab->experiments_most =
@@ -159,11 +162,12 @@ static void run_study(struct lab *lab, const struct study *study,
     lab_begin(lab, study);
     lab->cut_short = stop != NULL && !study->judges;
     limit_study(lab, study);
+    prober_renewals(lab->prober, RENEWALS);
     if (why == NULL || study->judges)
         run_watched(lab, study);
     lab->experiments_most = lab->all_experiments_most;
     if (!lab_ok(lab)) {
-        const char *const excused = lab_excuse(lab);
+        const char *const excused = lab_excuse_fault(lab);
         why = excused != NULL ? excused : lab->err.text;
         if (excused == NULL)
             *err = lab->err;
@@ -247,6 +251,7 @@ static void begin_run(struct lab *lab, const bool wanted[STUDIES])
     doubts_free(&lab->doubts);
     memset(lab->fact_shade, 0, sizeof lab->fact_shade);
     lab->references = (struct references){0};
+    prober_deadline(lab->prober, lab->deadline);
     prepare(lab, wanted);
     limit_all(lab, wanted);
 }

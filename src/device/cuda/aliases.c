@@ -45,7 +45,8 @@ void gpu_ask_mapping(struct gpu *gpu)
     const struct cuda_memory memory = memory_of(gpu);
     size_t bytes = 0;
     if (has_entries(&gpu->driver) &&
-        gpu->driver.cuMemGetAllocationGranularity(&bytes, &memory, 0) == 0)
+        DRIVER_ASK(&gpu->driver, cuMemGetAllocationGranularity,
+                   (&bytes, &memory, 0)) == 0)
         gpu->device.info.mapping_bytes = bytes;
 }
 
@@ -56,14 +57,14 @@ static void end_mapping(struct gpu *gpu, struct mapping *m)
 {
     const struct driver *const d = &gpu->driver;
     if (!gpu->hung) {
-        d->cuCtxSetCurrent(gpu->context);
+        DRIVER_ASK(d, cuCtxSetCurrent, (gpu->context));
         while (m->mapped-- > 0)
-            d->cuMemUnmap(m->of.address + m->mapped * m->of.stride,
-                          m->of.bytes);
+            DRIVER_ASK(d, cuMemUnmap,
+                       (m->of.address + m->mapped * m->of.stride, m->of.bytes));
         if (m->span > 0)
-            d->cuMemAddressFree(m->reserved, m->span);
+            DRIVER_ASK(d, cuMemAddressFree, (m->reserved, m->span));
         if (m->made)
-            d->cuMemRelease(m->memory);
+            DRIVER_ASK(d, cuMemRelease, (m->memory));
     }
     free(m);
 }
@@ -111,7 +112,7 @@ static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
             gpu, err, cuMemAddressReserve, (&m->reserved, span, 0, 0, 0),
             "reserving %llu bytes of addresses", (unsigned long long)span);
     /* Whatever a driver says of addresses that there are not. */
-    if (taken && status != 0 && !gpu->dead)
+    if (taken && status != 0 && !gpu->device.lost)
         status = err->code = ERR_DEVICE_MEMORY;
     m->span = status == 0 ? span : 0;
     m->of.address = (m->reserved + align - 1) / align * align;
@@ -192,6 +193,6 @@ void gpu_unmap_all(struct gpu *gpu)
     while (gpu->mappings != NULL)
         gpu_unmap(&gpu->device, &gpu->mappings->of);
     if (gpu->piece_bytes > 0 && !gpu->hung)
-        gpu->driver.cuMemRelease(gpu->piece);
+        DRIVER_ASK(&gpu->driver, cuMemRelease, (gpu->piece));
     gpu->piece_bytes = 0;
 }

@@ -16,6 +16,9 @@ enum { THREADS_MOST = 32 };
 
 enum { OPTION_COUNT = 4 };
 
+/* The longest of ours are megabytes. */
+enum { CODE_MOST = 1 << 28 };
+
 /* One link: the option values must outlive the link state, since the driver
  * writes the log's length into them. */
 struct link {
@@ -153,24 +156,32 @@ static int run_link(const struct driver *driver, struct link *link,
 {
     void *code = NULL;
     size_t length = 0;
-    int status =
-        check_link(driver, link,
-                   driver->cuLinkAddData_v2(link->state, CUDA_JIT_INPUT_PTX,
-                                            (void *)(uintptr_t)source->ptx,
-                                            strlen(source->ptx) + 1, "sonde", 0,
-                                            NULL, NULL),
-                   "cuLinkAddData_v2", source, err);
+    int status = check_link(
+        driver, link,
+        DRIVER_ASK(driver, cuLinkAddData_v2,
+                   (link->state, CUDA_JIT_INPUT_PTX,
+                    (void *)(uintptr_t)source->ptx, strlen(source->ptx) + 1,
+                    "sonde", 0, NULL, NULL)),
+        "cuLinkAddData_v2", source, err);
     if (status == 0)
-        status = check_link(driver, link,
-                            driver->cuLinkComplete(link->state, &code, &length),
-                            "cuLinkComplete", source, err);
-    if (status == 0)
-        buf_append(cubin, code, length);
-    return status;
+        status = check_link(
+            driver, link,
+            DRIVER_ASK(driver, cuLinkComplete, (link->state, &code, &length)),
+            "cuLinkComplete", source, err);
+    if (status != 0)
+        return status;
+    if (code == NULL || length == 0 || length > CODE_MOST)
+        return error_set(err, ERR_DEVICE,
+                         "%s: cuLinkComplete gave %zu bytes of machine code",
+                         driver->who, length);
+    buf_append(cubin, code, length);
+    return 0;
 }
 
-static int assemble(const struct driver *driver, const struct source *source,
-                    struct buf *cubin, struct error *err)
+/* *told: the assembler had something to say. */
+static int assemble_once(const struct driver *driver,
+                         const struct source *source, struct buf *cubin,
+                         bool *told, struct error *err)
 {
     struct link link = {0};
     set_options(&link, source->level);
@@ -181,11 +192,25 @@ static int assemble(const struct driver *driver, const struct source *source,
     if (status != 0)
         return status;
     status = run_link(driver, &link, source, cubin, err);
+    *told = link.log[0] != '\0';
     struct error ignored;
     const int ended =
         DRIVER_CALL(driver, status == 0 ? err : &ignored, cuLinkDestroy,
                     (link.state), "ending the driver's assembler");
     return status != 0 ? status : ended;
+}
+
+/* What the assembler complains of is so for ever; what has just failed may
+ * pass. */
+static int assemble(const struct driver *driver, const struct source *source,
+                    struct buf *cubin, struct error *err)
+{
+    bool told = false;
+    const int status = assemble_once(driver, source, cubin, &told, err);
+    if (status == 0 || told)
+        return status;
+    buf_clear(cubin);
+    return assemble_once(driver, source, cubin, &told, err);
 }
 
 static int assemble_and_store(struct compiler *compiler,
@@ -263,7 +288,8 @@ static void *work(void *argument)
 {
     struct batch *const batch = argument;
     struct error err;
-    if (batch->compiler->driver->cuCtxSetCurrent(batch->compiler->context) != 0)
+    if (DRIVER_ASK(batch->compiler->driver, cuCtxSetCurrent,
+                   (batch->compiler->context)) != 0)
         return NULL;
     for (size_t i; (i = atomic_fetch_add(&batch->next, 1)) < batch->count;) {
         struct job *const job = &batch->jobs[i];
@@ -291,7 +317,7 @@ static void run_batch(struct batch *batch)
     if (wanted > THREADS_MOST)
         wanted = THREADS_MOST;
     while (started + 1 < wanted &&
-           pthread_create(&threads[started], NULL, work, batch) == 0)
+           aside_thread(&threads[started], work, batch) == 0)
         started++;
     work(batch);
     while (started > 0)

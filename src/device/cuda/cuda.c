@@ -36,6 +36,8 @@ const struct device_ops cuda_device_ops = {
     .texture_close = gpu_texture_close,
     .symbol = gpu_symbol,
     .sense = cuda_sense,
+    .aside = gpu_aside,
+    .renew = gpu_renew,
 };
 
 /* Says beforehand what cuCtxCreate would only answer with a bare code.  The
@@ -56,57 +58,6 @@ static int check_mode(const struct gpu *gpu, struct error *err)
                      "an administrator allows programs with `nvidia-smi%s%s "
                      "-c DEFAULT`",
                      gpu->driver.who, known ? " -i GPU-" : "", uuid);
-}
-
-/* Of the context's limits: how many bytes a miss of L2 may fetch at most. */
-enum { LIMIT_L2_FETCH = 5, SECTOR = 32 };
-
-/*
- * By default the driver lets a miss of L2 fetch neighbouring sectors too (64 B
- * on an H200, driver 580, 2026-11), which hides the sector and makes the cost
- * of a miss depend on what was missed before.  What the default is, is
- * reported; what is measured is the cache.  A hint: no harm if it is refused.
- */
-static void fetch_single_sectors(struct gpu *gpu)
-{
-    size_t bytes;
-    if (gpu->driver.cuCtxGetLimit == NULL ||
-        gpu->driver.cuCtxSetLimit == NULL ||
-        gpu->driver.cuCtxGetLimit(&bytes, LIMIT_L2_FETCH) != 0)
-        return;
-    gpu->device.info.value[PROPERTY_L2_FETCH] = (int64_t)bytes;
-    gpu->driver.cuCtxSetLimit(LIMIT_L2_FETCH, SECTOR);
-}
-
-static int open_context(struct gpu *gpu, struct error *err)
-{
-    int status = GPU_CALL(gpu, err, cuCtxCreate_v2,
-                          (&gpu->context, 0, gpu->handle), "making a context");
-    if (status == 0)
-        status = GPU_CALL(gpu, err, cuEventCreate, (&gpu->started, 0),
-                          "making an event");
-    if (status == 0)
-        status = GPU_CALL(gpu, err, cuEventCreate, (&gpu->stopped, 0),
-                          "making an event");
-    if (status == 0) {
-        fetch_single_sectors(gpu);
-        gpu_ask_mapping(gpu);
-    }
-    return status;
-}
-
-/* Destroying the context frees on the GPU whatever was left there.  Nothing
- * can be done about a failure. */
-static void close_context(struct gpu *gpu)
-{
-    if (gpu->context == NULL || gpu->hung)
-        return;
-    gpu->driver.cuCtxSetCurrent(gpu->context);
-    if (gpu->started != NULL)
-        gpu->driver.cuEventDestroy_v2(gpu->started);
-    if (gpu->stopped != NULL)
-        gpu->driver.cuEventDestroy_v2(gpu->stopped);
-    gpu->driver.cuCtxDestroy_v2(gpu->context);
 }
 
 static void open_compiler(struct gpu *gpu, bool no_cache)
@@ -133,10 +84,11 @@ static int open_gpu(struct gpu *gpu, const char *what, bool no_cache,
     if (status == 0)
         status = gpu_describe(gpu, err);
     if (status == 0)
-        status = open_context(gpu, err);
-    if (status == 0)
-        open_compiler(gpu, no_cache);
-    return status;
+        status = gpu_open_context(gpu, err);
+    if (status != 0)
+        return gpu_is_there(err);
+    open_compiler(gpu, no_cache);
+    return 0;
 }
 
 /* A driver that cannot do what any use of it takes has failed. */
@@ -147,35 +99,81 @@ static int refuse(struct error *err)
     return err->code;
 }
 
+struct opening {
+    struct gpu *gpu;
+    const char *what;
+    bool no_cache;
+};
+
+static int open_all(void *argument, struct error *err)
+{
+    struct opening *const o = argument;
+    const int status = driver_open(&o->gpu->driver, err);
+    return status != 0 ? status : open_gpu(o->gpu, o->what, o->no_cache, err);
+}
+
+/* What does not come back from the management library is tried once more
+ * without it, and so is what may pass. */
+static int open_once(const char *what, const struct device_options *options,
+                     bool *library, struct gpu **opened, struct error *err)
+{
+    struct gpu *const gpu = xcalloc(1, sizeof *gpu);
+    struct opening o = {gpu, what, options != NULL && options->no_cache};
+    int status;
+    gpu->device.ops = &cuda_device_ops;
+    gpu->device.ticket = options != NULL ? options->ticket : 0;
+    gpu->device.until = options != NULL ? options->until : 0;
+    snprintf(gpu->driver.who, sizeof gpu->driver.who, "cuda");
+    if (!*library)
+        nvml_forget(&gpu->nvml);
+    gpu_aside(&gpu->device, open_all, &o, &status, err);
+    *library = !gpu->nvml.forgotten;
+    if (status != 0)
+        cuda_close(&gpu->device);
+    *opened = gpu;
+    return status;
+}
+
 static int cuda_open(const char *what, const struct device_options *options,
                      struct device **device, struct error *err)
 {
-    struct gpu *const gpu = xcalloc(1, sizeof *gpu);
-    gpu->device.ops = &cuda_device_ops;
-    int status = driver_open(&gpu->driver, err);
-    if (status != 0) {
-        free(gpu);
+    struct gpu *gpu = NULL;
+    bool library = true;
+    int status = open_once(what, options, &library, &gpu, err);
+    if (status != 0 && status != ERR_DEADLINE && status != ERR_INTERRUPTED)
+        status = open_once(what, options, &library, &gpu, err);
+    if (status != 0)
         return refuse(err);
-    }
-    status = open_gpu(gpu, what, options != NULL && options->no_cache, err);
-    if (status != 0) {
-        cuda_close(&gpu->device);
-        return refuse(err);
-    }
     *device = &gpu->device;
+    return 0;
+}
+
+static int close_all(void *argument, struct error *err)
+{
+    struct gpu *const gpu = argument;
+    (void)err;
+    while (gpu->modules != NULL)
+        gpu_unload(&gpu->device, gpu->modules);
+    gpu_unmap_all(gpu);
+    gpu_close_context(gpu);
+    nvml_close(&gpu->nvml);
+    if (gpu->driver.library != NULL)
+        driver_close(&gpu->driver);
     return 0;
 }
 
 static void cuda_close(struct device *device)
 {
     struct gpu *const gpu = gpu_of(device);
-    while (gpu->modules != NULL)
-        gpu_unload(device, gpu->modules);
-    gpu_unmap_all(gpu);
-    close_context(gpu);
+    struct error ignored;
+    int status;
+    gpu->closing = true;
+    gpu_aside(device, close_all, gpu, &status, &ignored);
+    aside_end(gpu->aside);
+    gpu->aside = NULL;
+    if (gpu->left) /* what was handed to a call that is still going on */
+        return;
     compiler_close(&gpu->compiler);
-    nvml_close(&gpu->nvml);
-    driver_close(&gpu->driver);
     free(gpu);
 }
 

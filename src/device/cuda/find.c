@@ -16,7 +16,8 @@ bool gpu_uuid(const struct driver *driver, int handle, char text[UUID_TEXT_MAX])
 {
     unsigned char u[16];
     if (driver->cuDeviceGetUuid_v2 == NULL ||
-        driver->cuDeviceGetUuid_v2(u, handle) != 0)
+        (DRIVER_ASK(driver, cuDeviceGetUuid_v2, (u, handle)) != 0 &&
+         DRIVER_ASK(driver, cuDeviceGetUuid_v2, (u, handle)) != 0))
         return false;
     snprintf(text, UUID_TEXT_MAX,
              "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
@@ -26,18 +27,34 @@ bool gpu_uuid(const struct driver *driver, int handle, char text[UUID_TEXT_MAX])
     return true;
 }
 
+/* More than any host has. */
+enum { GPUS_MOST = 4096 };
+
 static int count_gpus(const struct driver *driver, int *count,
                       struct error *err)
 {
-    return DRIVER_CALL(driver, err, cuDeviceGetCount, (count),
-                       "counting the GPUs");
+    const int status = DRIVER_CALL(driver, err, cuDeviceGetCount, (count),
+                                   "counting the GPUs");
+    if (status != 0 || (*count >= 0 && *count <= GPUS_MOST))
+        return status;
+    return error_set(err, ERR_DEVICE,
+                     "%s: the driver says that there are %d GPUs", driver->who,
+                     *count);
+}
+
+int gpu_is_there(struct error *err)
+{
+    if (err->code == ERR_NO_DEVICE)
+        err->code = ERR_DEVICE;
+    return err->code;
 }
 
 static int handle_of(const struct driver *driver, int ordinal, int *handle,
                      struct error *err)
 {
-    return DRIVER_CALL(driver, err, cuDeviceGet, (handle, ordinal),
-                       "opening GPU %d", ordinal);
+    const int status = DRIVER_CALL(driver, err, cuDeviceGet, (handle, ordinal),
+                                   "opening GPU %d", ordinal);
+    return status != 0 ? gpu_is_there(err) : 0;
 }
 
 /* What the user may have forgotten that hides GPUs. */
@@ -123,18 +140,21 @@ static struct device_entry *add_entry(struct device_entry **entries,
 static int attribute(const struct driver *driver, int handle, int attribute)
 {
     int value = 0;
-    return driver->cuDeviceGetAttribute(&value, attribute, handle) == 0 ? value
-                                                                        : 0;
+    return DRIVER_ASK(driver, cuDeviceGetAttribute,
+                      (&value, attribute, handle)) == 0
+               ? value
+               : 0;
 }
 
 static void fill_entry(const struct driver *driver, int handle,
                        struct device_entry *entry)
 {
     size_t bytes = 0;
-    driver->cuDeviceTotalMem_v2(&bytes, handle);
-    if (driver->cuDeviceGetName(entry->name, (int)sizeof entry->name, handle) !=
-        0)
+    DRIVER_ASK(driver, cuDeviceTotalMem_v2, (&bytes, handle));
+    if (DRIVER_ASK(driver, cuDeviceGetName,
+                   (entry->name, (int)sizeof entry->name, handle)) != 0)
         snprintf(entry->name, sizeof entry->name, "NVIDIA GPU");
+    gpu_word(entry->name, sizeof entry->name);
     snprintf(
         entry->note, sizeof entry->note, "compute capability %d.%d, %.1f GiB%s",
         attribute(driver, handle, CUDA_CC_MAJOR),
@@ -171,17 +191,50 @@ static void list_broken(struct device_entry **entries, size_t *count,
              why->text);
 }
 
+/* Lists in a memory of its own, which stays as it is if that is left. */
+struct lister {
+    struct gpu gpu;
+    struct device_entry *entries;
+    size_t count;
+};
+
+static int list_all(void *argument, struct error *err)
+{
+    struct lister *const l = argument;
+    struct driver *const driver = &l->gpu.driver;
+    int status = driver_open(driver, err);
+    if (status != 0)
+        return status;
+    status = list_gpus(driver, &l->entries, &l->count, err);
+    driver_close(driver);
+    return status;
+}
+
+static int list_once(struct device_entry **entries, size_t *count,
+                     struct error *err)
+{
+    struct lister *const l = xcalloc(1, sizeof *l);
+    int status;
+    snprintf(l->gpu.driver.who, sizeof l->gpu.driver.who, "cuda");
+    if (!gpu_aside(&l->gpu.device, list_all, l, &status, err))
+        return status;
+    aside_end(l->gpu.aside);
+    for (size_t i = 0; i < l->count; i++)
+        *add_entry(entries, count) = l->entries[i];
+    free(l->entries);
+    free(l);
+    return status;
+}
+
 int gpu_list(struct device_entry **entries, size_t *count, struct error *err)
 {
-    struct driver driver;
-    int status = driver_open(&driver, err);
-    if (status == ERR_NO_DEVICE)
-        return 0;
-    if (status == 0) {
-        status = list_gpus(&driver, entries, count, err);
-        driver_close(&driver);
+    const size_t before = *count;
+    int status = list_once(entries, count, err);
+    if (status != 0 && status != ERR_DEADLINE) {
+        *count = before;
+        status = list_once(entries, count, err);
     }
-    if (status != 0)
+    if (status != 0 && status != ERR_NO_DEVICE)
         list_broken(entries, count, err);
     return 0;
 }

@@ -10,9 +10,9 @@ struct gpu *gpu_of(struct device *device)
 
 int gpu_bury(struct gpu *gpu, bool hung, struct error *err)
 {
-    if (!gpu->dead)
+    if (!gpu->device.lost)
         gpu->cause = *err;
-    gpu->dead = true;
+    gpu->device.lost = true;
     gpu->hung = gpu->hung || hung;
     return err->code;
 }
@@ -32,12 +32,32 @@ int gpu_check(struct gpu *gpu, int result, struct error *err, const char *entry,
     return driver_lost(result) ? gpu_bury(gpu, false, err) : status;
 }
 
+int gpu_given(const struct gpu *gpu, int status, bool given, const char *entry,
+              struct error *err)
+{
+    if (status != 0 || given)
+        return status;
+    return error_set(err, ERR_DEVICE,
+                     "%s: %s says that it succeeded, and gave nothing",
+                     gpu->driver.who, entry);
+}
+
 int gpu_enter(struct gpu *gpu, struct error *err)
 {
-    if (gpu->dead)
+    if (gpu->device.lost)
         return error_set(err, (enum error_code)gpu->cause.code,
                          "%s can no longer be used in this run, since: %s",
                          gpu->driver.who, gpu->cause.text);
     return GPU_CALL(gpu, err, cuCtxSetCurrent, (gpu->context),
                     "taking up the context");
+}
+
+void gpu_word(char *text, size_t room)
+{
+    text[room - 1] = '\0';
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~') {
+            text[0] = '\0';
+            return;
+        }
 }

@@ -50,9 +50,12 @@ struct gpu {
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
-    bool dead;
-    bool hung; /* a kernel may still run: the context cannot be destroyed */
-    struct error cause;
+    /* A kernel may still run, or a call: the context cannot be destroyed. */
+    bool hung;
+    struct error cause; /* why the device is lost */
+    struct aside *aside;
+    bool left;    /* a call of it was: what it knows must stay */
+    bool closing; /* there is little patience left */
 };
 
 struct gpu *gpu_of(struct device *device);
@@ -64,17 +67,41 @@ int gpu_enter(struct gpu *gpu, struct error *err);
 /* As DRIVER_CALL; a result that means a lost context also marks the GPU dead.
  */
 #define GPU_CALL(gpu, err, entry, arguments, ...)                              \
-    gpu_check(gpu, (gpu)->driver.entry arguments, err, #entry, __VA_ARGS__)
+    gpu_check(gpu, DRIVER_ASK(&(gpu)->driver, entry, arguments), err, #entry,  \
+              __VA_ARGS__)
 int gpu_check(struct gpu *gpu, int result, struct error *err, const char *entry,
               const char *act, ...) __attribute__((format(printf, 5, 6)));
 
-/* Marks the GPU dead for the reason in *err; returns its code. */
+/* The status, or an error if what succeeded gave no handle or address. */
+int gpu_given(const struct gpu *gpu, int status, bool given, const char *entry,
+              struct error *err);
+
+/* Text that a driver gave: it ends within its room, and what has anything but
+ * letters of ASCII in it is no text. */
+void gpu_word(char *text, size_t room);
+
+/* Marks the GPU dead, which is `device.lost`, for the reason in *err; returns
+ * its code. */
 int gpu_bury(struct gpu *gpu, bool hung, struct error *err);
+
+/* leave.c: as the hook; and whether nobody wants to wait any more, the run
+ * being stopped or its time over. */
+bool gpu_aside(struct device *device, aside_work *work, void *argument,
+               int *status, struct error *err);
+bool gpu_ends(const struct gpu *gpu);
+
+/* context.c: the context and what lives as long; and another in its place. */
+int gpu_open_context(struct gpu *gpu, struct error *err);
+void gpu_close_context(struct gpu *gpu);
+int gpu_renew(struct device *device, struct error *err);
 
 /* find.c: GPUs by what stands after "cuda:". */
 int gpu_find(const struct driver *driver, const char *what, int *ordinal,
              int *handle, struct error *err);
 int gpu_list(struct device_entry **entries, size_t *count, struct error *err);
+
+/* Of a GPU that is there: what failed is no missing device. */
+int gpu_is_there(struct error *err);
 
 enum { UUID_TEXT_MAX = 37 };
 /* The hexadecimal part of the UUID; false if the driver does not tell it. */

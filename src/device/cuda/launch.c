@@ -165,6 +165,12 @@ static int start(struct gpu *gpu, const struct kernel *kernel,
 static int past_deadline(struct gpu *gpu, const struct kernel *kernel,
                          double deadline_s, struct error *err)
 {
+    if (gpu_ends(gpu)) {
+        error_set(err, ERR_INTERRUPTED,
+                  "%s: kernel '%s' was still running when measuring was to end",
+                  gpu->driver.who, kernel->name);
+        return gpu_bury(gpu, true, err);
+    }
     error_set(err, ERR_DEADLINE,
               "%s: kernel '%s' was still running at its deadline of %g s; make "
               "the experiment smaller, or look with nvidia-smi whether another "
@@ -173,17 +179,31 @@ static int past_deadline(struct gpu *gpu, const struct kernel *kernel,
     return gpu_bury(gpu, true, err);
 }
 
-/* What the closing event says, or CUDA_NOT_READY at the deadline. */
+/* Once nobody wants to wait, not for this either: a kernel that takes no longer
+ * is let come to its end. */
+static const double last_s = 0.5;
+
+/* What the closing event says, or CUDA_NOT_READY at the deadline.  A driver
+ * that fails to tell is asked once more. */
 static int await_end(const struct gpu *gpu, double deadline_s)
 {
     const double begun = now_seconds();
-    for (;;) {
-        const double waited = now_seconds() - begun;
-        const int result = gpu->driver.cuEventQuery(gpu->stopped);
-        if (result != CUDA_NOT_READY || waited > deadline_s)
+    bool failed = false;
+    for (double ends_at = 0;;) {
+        const double now = now_seconds(), waited = now - begun;
+        const int result =
+            DRIVER_ASK(&gpu->driver, cuEventQuery, (gpu->stopped));
+        if (result == 0 || waited > deadline_s || driver_lost(result) ||
+            (result != CUDA_NOT_READY && failed))
             return result;
-        if (waited > spin_s)
-            nanosleep(&nap, NULL);
+        failed = result != CUDA_NOT_READY;
+        if (waited <= spin_s)
+            continue;
+        if (ends_at == 0 && gpu_ends(gpu))
+            ends_at = now + last_s;
+        if (ends_at > 0 && now > ends_at)
+            return CUDA_NOT_READY;
+        nanosleep(&nap, NULL);
     }
 }
 
@@ -193,6 +213,8 @@ static int finish(struct gpu *gpu, const struct kernel *kernel,
                   double deadline_s, struct error *err)
 {
     int status = record(gpu, gpu->stopped, "after", kernel, err);
+    if (status != 0 && !gpu->device.lost)
+        status = record(gpu, gpu->stopped, "after", kernel, err);
     if (status == 0) {
         const int result = await_end(gpu, deadline_s);
         if (result == CUDA_NOT_READY)
@@ -200,7 +222,7 @@ static int finish(struct gpu *gpu, const struct kernel *kernel,
         status = gpu_check(gpu, result, err, "cuEventQuery", "kernel '%s'",
                            kernel->name);
     }
-    if (status != 0 && !gpu->dead)
+    if (status != 0 && !gpu->device.lost)
         gpu_bury(gpu, true, err);
     return status;
 }

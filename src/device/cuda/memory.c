@@ -2,6 +2,7 @@
  * Device memory, copies and textures.  Memory is always plain device memory:
  * managed memory moves pages while one measures.
  */
+#include "base/num.h"
 #include "device/cuda/gpu.h"
 
 static double mib(uint64_t bytes)
@@ -17,7 +18,10 @@ int gpu_memory_free(struct device *device, uint64_t *bytes, struct error *err)
     if (status == 0)
         status = GPU_CALL(gpu, err, cuMemGetInfo_v2, (&free_bytes, &total),
                           "asking how much memory is free");
-    *bytes = free_bytes;
+    /* No more is free than there is, whatever the driver says. */
+    *bytes =
+        u64_min(free_bytes, device_told(&gpu->device.info,
+                                        PROPERTY_MEMORY_BYTES, free_bytes));
     return status;
 }
 
@@ -25,7 +29,7 @@ int gpu_memory_free(struct device *device, uint64_t *bytes, struct error *err)
 static int refused(struct gpu *gpu, struct error *err)
 {
     size_t free_bytes, total;
-    if (gpu->driver.cuMemGetInfo_v2(&free_bytes, &total) != 0)
+    if (DRIVER_ASK(&gpu->driver, cuMemGetInfo_v2, (&free_bytes, &total)) != 0)
         return err->code;
     return error_set(err, (enum error_code)err->code,
                      "%s; %.1f MiB of %.1f MiB are free: end what else uses "
@@ -40,9 +44,11 @@ int gpu_allocate(struct device *device, uint64_t bytes, uint64_t *address,
     int status = gpu_enter(gpu, err);
     if (status != 0)
         return status;
+    *address = 0;
     status = GPU_CALL(gpu, err, cuMemAlloc_v2, (address, bytes),
                       "allocating %llu bytes (%.1f MiB) of GPU memory",
                       (unsigned long long)bytes, mib(bytes));
+    status = gpu_given(gpu, status, *address != 0, "cuMemAlloc_v2", err);
     return status == ERR_DEVICE_MEMORY ? refused(gpu, err) : status;
 }
 

@@ -26,8 +26,21 @@ int gpu_prepare(struct device *device, const struct source *sources,
 static int load_data(struct gpu *gpu, const struct program *program,
                      void **handle, struct error *err)
 {
-    return GPU_CALL(gpu, err, cuModuleLoadData, (handle, program->cubin.data),
-                    "loading a module of %zu bytes", program->cubin.length);
+    const int status =
+        GPU_CALL(gpu, err, cuModuleLoadData, (handle, program->cubin.data),
+                 "loading a module of %zu bytes", program->cubin.length);
+    return gpu_given(gpu, status, *handle != NULL, "cuModuleLoadData", err);
+}
+
+/* The assembler fails, too, once the context is lost, and does not say so. */
+static int look_at_context(struct gpu *gpu, struct error *err)
+{
+    size_t free_bytes, total;
+    struct error ignored;
+    if (err->code != ERR_PTX)
+        GPU_CALL(gpu, &ignored, cuMemGetInfo_v2, (&free_bytes, &total),
+                 "asking how much memory is free");
+    return err->code;
 }
 
 /* Machine code from the disk that this driver refuses, though it was written
@@ -39,23 +52,25 @@ static int load_program(struct gpu *gpu, const struct source *source,
     int status = compiler_program(&gpu->compiler, source, program, err);
     count_programs(gpu);
     if (status != 0)
-        return status;
+        return look_at_context(gpu, err);
     status = load_data(gpu, *program, handle, err);
-    if (status == 0 || gpu->dead || !(*program)->from_disk)
+    if (status == 0 || gpu->device.lost || !(*program)->from_disk)
         return status;
     status = compiler_renew(&gpu->compiler, *program, source, err);
     count_programs(gpu);
     return status != 0 ? status : load_data(gpu, *program, handle, err);
 }
 
-/* A linker puts each function anywhere; of a program that is not linked they lie
- * in the code of the kernel that calls them, side by side.  The driver keeps
- * what it assembles so, and shows it nobody. */
+/* A linker puts each function anywhere; of a program that is not linked they
+ * lie in the code of the kernel that calls them, side by side.  The driver
+ * keeps what it assembles so, and shows it nobody. */
 static int load_whole(struct gpu *gpu, const struct source *source,
                       void **handle, struct error *err)
 {
-    return GPU_CALL(gpu, err, cuModuleLoadData, (handle, source->ptx),
-                    "assembling a program with functions");
+    const int status =
+        GPU_CALL(gpu, err, cuModuleLoadData, (handle, source->ptx),
+                 "assembling a program with functions");
+    return gpu_given(gpu, status, *handle != NULL, "cuModuleLoadData", err);
 }
 
 int gpu_load(struct device *device, const struct source *source,
@@ -63,7 +78,7 @@ int gpu_load(struct device *device, const struct source *source,
 {
     struct gpu *const gpu = gpu_of(device);
     struct program *program = NULL;
-    void *handle;
+    void *handle = NULL;
     int status = gpu_enter(gpu, err);
     if (status == 0)
         status = strstr(source->ptx, "\n.func ") != NULL
@@ -124,12 +139,14 @@ int gpu_kernel(struct device *device, struct module *module, const char *name,
                struct kernel **kernel, struct error *err)
 {
     struct gpu *const gpu = gpu_of(device);
-    void *function;
+    void *function = NULL;
     int status = gpu_enter(gpu, err);
     if (status == 0)
         status = GPU_CALL(gpu, err, cuModuleGetFunction,
                           (&function, module->handle, name),
                           "looking for the kernel '%s'", name);
+    status =
+        gpu_given(gpu, status, function != NULL, "cuModuleGetFunction", err);
     if (status != 0)
         return status;
     *kernel = xcalloc(1, sizeof **kernel);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "device/cuda/library/library.h"
 
 /* CUDA 12.0 (driver 525): the first in which every entry point and attribute
  * that sonde rests on is there, clusters included. */
@@ -20,6 +19,7 @@ static const struct library_entry entries[] = {
 static const struct library library = {
     .path = "libcuda.so.1",
     .named = "SONDE_LIBCUDA",
+    .owner = LIBRARY_DRIVER,
     .entries = entries,
     .count = COUNT_OF(entries),
 };
@@ -53,11 +53,10 @@ bool driver_lost(int result)
 }
 
 /* The driver's word for a result, by one of its two tellers. */
-static const char *told(int (*teller)(int, const char **), int result)
-{
-    const char *text = NULL;
-    return teller(result, &text) == 0 && text != NULL ? text : "unknown error";
-}
+#define TOLD(driver, teller, result, text)                                     \
+    (DRIVER_ASK(driver, teller, (result, &(text))) == 0 && (text) != NULL      \
+         ? (text)                                                              \
+         : "unknown error")
 
 int driver_check(const struct driver *driver, int result, struct error *err,
                  const char *entry, const char *act, ...)
@@ -70,9 +69,11 @@ int driver_check(const struct driver *driver, int result, struct error *err,
     vsnprintf(what, sizeof what, act, args);
     va_end(args);
     const struct result *const r = result_of(result);
+    const char *text = NULL, *name = NULL;
+    text = TOLD(driver, cuGetErrorString, result, text);
+    name = TOLD(driver, cuGetErrorName, result, name);
     return error_set(err, r->code, "%s: %s failed: %s (%s: %s, %d)%s%s",
-                     driver->who, what, told(driver->cuGetErrorString, result),
-                     entry, told(driver->cuGetErrorName, result), result,
+                     driver->who, what, text, entry, name, result,
                      r->advice != NULL ? "; " : "",
                      r->advice != NULL ? r->advice : "");
 }

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/aside.h"
 #include "base/error.h"
+#include "device/cuda/library/library.h"
 
 /* Results that sonde tells apart. */
 enum cuda_result {
@@ -151,10 +153,15 @@ struct driver {
 int driver_open(struct driver *driver, struct error *err);
 void driver_close(struct driver *driver);
 
-/* Calls an entry point and turns its result into 0 or an error:
+/* Calls an entry point, where it can be left; its bare result. */
+#define DRIVER_ASK(driver, entry, arguments)                                   \
+    ASIDE_CALL(LIBRARY_DRIVER, #entry, (driver)->entry arguments)
+
+/* The same, and turns its result into 0 or an error:
  * DRIVER_CALL(driver, err, cuDeviceGet, (&handle, 0), "opening GPU %d", 0). */
 #define DRIVER_CALL(driver, err, entry, arguments, ...)                        \
-    driver_check(driver, (driver)->entry arguments, err, #entry, __VA_ARGS__)
+    driver_check(driver, DRIVER_ASK(driver, entry, arguments), err, #entry,    \
+                 __VA_ARGS__)
 
 /* 0, or ERR_… with "WHO: ACT failed: what the driver says (entry: name)" and,
  * where sonde knows it, what to do. */

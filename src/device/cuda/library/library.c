@@ -1,8 +1,11 @@
 #include "device/cuda/library/library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/aside.h"
 
 static const char *path_of(const struct library *library)
 {
@@ -27,13 +30,30 @@ static int find_entries(const struct library *library, void *handle,
     return 0;
 }
 
+/* Of a file that is not there, or a program that can load none; any other
+ * reason is that of a library that is there, a damaged one or one that lacks
+ * what it needs. */
+static bool is_absent(const char *path, const char *reason)
+{
+    return strstr(reason, "Dynamic loading not supported") != NULL ||
+           (strstr(reason, path) != NULL &&
+            strstr(reason, strerror(ENOENT)) != NULL);
+}
+
 int library_open(const struct library *library, void **handle, void *table,
                  struct error *err)
 {
+    const char *const path = path_of(library);
     /* Never unmapped: the driver leaves threads and exit handlers behind. */
-    *handle = dlopen(path_of(library), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (*handle == NULL)
-        return error_set(err, ERR_NO_DEVICE, "%s", dlerror());
+    aside_enter(library->owner, "dlopen");
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    aside_leave(0);
+    if (*handle == NULL) {
+        const char *const reason = dlerror();
+        return error_set(err,
+                         is_absent(path, reason) ? ERR_NO_DEVICE : ERR_DEVICE,
+                         "%s", reason);
+    }
     const int status = find_entries(library, *handle, table, err);
     if (status != 0)
         library_close(*handle);

@@ -5,9 +5,13 @@
 #ifndef SONDE_DEVICE_CUDA_LIBRARY_LIBRARY_H
 #define SONDE_DEVICE_CUDA_LIBRARY_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
+
+/* Whose code a call is in, for whoever waits for it (base/aside.h). */
+enum library_owner { LIBRARY_DRIVER = 1, LIBRARY_NVML };
 
 /* The first word of a row in driver.def and nvml.def. */
 enum library_need { OPTIONAL, REQUIRED };
@@ -22,14 +26,15 @@ struct library_entry {
 struct library {
     const char *path;  /* what dlopen is asked for */
     const char *named; /* environment variable that replaces it; for tests */
+    enum library_owner owner;
     const struct library_entry *entries;
     size_t count;
 };
 
 /*
  * Opens the library and fills `table`; an optional entry that is absent
- * becomes NULL.  ERR_NO_DEVICE with the loader's reason if the library cannot
- * be opened, ERR_DEVICE if it lacks a required entry.
+ * becomes NULL.  ERR_NO_DEVICE with the loader's reason if there is no such
+ * library, ERR_DEVICE if it cannot be loaded or lacks a required entry.
  */
 int library_open(const struct library *library, void **handle, void *table,
                  struct error *err);

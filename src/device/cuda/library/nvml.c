@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/aside.h"
 #include "base/mem.h"
 #include "device/cuda/library/library.h"
 
@@ -18,14 +19,19 @@ static const struct library_entry entries[] = {
 static const struct library library = {
     .path = "libnvidia-ml.so.1",
     .named = "SONDE_LIBNVML",
+    .owner = LIBRARY_NVML,
     .entries = entries,
     .count = COUNT_OF(entries),
 };
 
+/* Calls an entry point, where it can be left; its result. */
+#define CALL(nvml, entry, arguments)                                           \
+    ASIDE_CALL(LIBRARY_NVML, #entry, (nvml)->entry arguments)
+
 /* True if the library has the entry point and it answered. */
 #define ASK(nvml, entry, arguments)                                            \
     ((nvml)->library != NULL && (nvml)->entry != NULL &&                       \
-     (nvml)->entry arguments == 0)
+     CALL(nvml, entry, arguments) == 0)
 
 /* The driver gives an instance's UUID and a GPU's alike, without the prefix:
  * it is the one under which the library knows it. */
@@ -55,11 +61,13 @@ static void find_gpu(struct nvml *nvml)
 bool nvml_open(struct nvml *nvml, const char *uuid)
 {
     struct error ignored;
-    *nvml = (struct nvml){0};
     void *handle;
+    if (nvml->forgotten)
+        return false;
+    *nvml = (struct nvml){0};
     if (library_open(&library, &handle, nvml, &ignored) != 0)
         return false;
-    if (nvml->nvmlInit_v2() != 0) {
+    if (CALL(nvml, nvmlInit_v2, ()) != 0) {
         library_close(handle);
         return false;
     }
@@ -79,9 +87,15 @@ void nvml_close(struct nvml *nvml)
 {
     if (nvml->library == NULL)
         return;
-    nvml->nvmlShutdown();
+    CALL(nvml, nvmlShutdown, ());
     library_close(nvml->library);
     nvml->library = NULL;
+}
+
+void nvml_forget(struct nvml *nvml)
+{
+    nvml->library = NULL;
+    nvml->forgotten = true;
 }
 
 /* Of the instance itself where there is one: the cores of the whole GPU would
@@ -155,8 +169,8 @@ static int other_processes(const struct nvml *nvml)
     if (nvml->library == NULL ||
         nvml->nvmlDeviceGetComputeRunningProcesses_v3 == NULL)
         return -1;
-    const int result = nvml->nvmlDeviceGetComputeRunningProcesses_v3(
-        nvml->device, &count, NULL);
+    const int result = CALL(nvml, nvmlDeviceGetComputeRunningProcesses_v3,
+                            (nvml->device, &count, NULL));
     if (result != 0 && result != INSUFFICIENT_SIZE)
         return -1;
     return count > 0 ? (int)count - 1 : 0;

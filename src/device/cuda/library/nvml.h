@@ -16,6 +16,7 @@ enum nvml_clock { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2 };
 
 struct nvml {
     void *library;    /* NULL: not there */
+    bool forgotten;   /* … as it did not come back */
     void *device;     /* what the driver opened: a GPU, or an instance of one */
     void *gpu;        /* the whole GPU */
     char version[32]; /* of the driver, "580.159.03"; "" if not told */
@@ -25,10 +26,13 @@ struct nvml {
 #undef ENTRY
 };
 
-/* `uuid` is the hexadecimal part.  False, and all else may still be called,
- * if there is no library or it does not know the GPU. */
+/* Of one that is all zeros, or forgotten.  `uuid` is the hexadecimal part.
+ * False, and all else may still be called, if there is no library or it does
+ * not know the GPU. */
 bool nvml_open(struct nvml *nvml, const char *uuid);
 void nvml_close(struct nvml *nvml);
+/* From now on nothing is asked, nor is it closed. */
+void nvml_forget(struct nvml *nvml);
 
 /* -1 where not told. */
 int64_t nvml_cores(const struct nvml *nvml);
