@@ -237,8 +237,10 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
         seed = recording_seed(s->recording);
     else if (options->record != NULL)
         s->recording = recording_new(&s->device->info, seed);
-    if (options->record != NULL)
+    if (options->record != NULL) {
         s->record_path = xstrdup(options->record);
+        recording_grow(s->recording, options->record);
+    }
     const struct prober_options prober = {.seed = seed,
                                           .ticket = s->ticket,
                                           .watch = watch_experiment,

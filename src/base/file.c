@@ -206,6 +206,40 @@ int file_write(const char *path, const void *data, size_t length,
     return status == 0 ? 0 : cannot_write(path, err);
 }
 
+int file_begin(const char *path, const void *data, size_t length, int *fd,
+               struct error *err)
+{
+    *fd = -1;
+    if (is_special(path))
+        return 0;
+    char *const target = target_of(path);
+    char *const name = temporary_beside(AT_FDCWD, target, MODE_NEW, fd);
+    int status = name != NULL ? keep_mode(*fd, target) : -1;
+    if (status == 0)
+        status = write_all(*fd, data, length);
+    if (status == 0)
+        status = rename(name, target);
+    if (status != 0 && name != NULL) {
+        close(*fd);
+        give_up(AT_FDCWD, name);
+        *fd = -1;
+    }
+    free(name);
+    free(target);
+    return status == 0 ? 0 : cannot_write(path, err);
+}
+
+bool file_append(int fd, const void *data, size_t length)
+{
+    const off_t before = lseek(fd, 0, SEEK_CUR);
+    if (write_all(fd, data, length) == 0)
+        return true;
+    /* Where even that fails, who reads finds the piece cut short. */
+    if (ftruncate(fd, before) == 0)
+        lseek(fd, before, SEEK_SET);
+    return false;
+}
+
 bool file_write_private(int folder, const char *name, const void *data,
                         size_t length)
 {

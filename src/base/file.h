@@ -23,6 +23,14 @@ int file_write(const char *path, const void *data, size_t length,
 /* Says now whether file_write could work, without leaving anything. */
 int file_writable(const char *path, struct error *err);
 
+/* A file that grows: it takes its place with its first bytes, and `*fd` is for
+ * file_append, or -1 where the path is no regular file, which cannot grow.
+ * What is appended is there whole or not at all when nothing else befalls the
+ * process than its end. */
+int file_begin(const char *path, const void *data, size_t length, int *fd,
+               struct error *err);
+bool file_append(int fd, const void *data, size_t length);
+
 /*
  * Files of one's own in a folder that others may know of: only what is a
  * regular file of this user's that nobody else may write is read, and a link

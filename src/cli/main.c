@@ -139,7 +139,10 @@ int main(int argc, char **argv)
 {
     open_standard_files();
     setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_IGN); /* a write fails instead: see say_result */
+    /* A write fails instead (see say_result): what else there is to be written
+     * may succeed. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     const char **const line = copy_line(argc, argv);
     struct options options = {.command = line, .command_count = (size_t)argc};
     int status = 2;

@@ -91,13 +91,31 @@ static int fail(int code, const struct sonde_error *err)
     return sonde_exit_status(code);
 }
 
-/* The first signal ends measuring, and what is there is reported; a second
- * interrupt ends the process.  What ends others, as timeout(1) does, may tell
- * the process and its group, which is the same twice. */
+enum { STOPPED = 1 }; /* exit status */
+
+/* What was to be reported cannot get out, as where nobody reads a pipe. */
+static void end_hard(int number)
+{
+    static const char text[] =
+        "sonde: it was stopped, and could not end by itself\n";
+    (void)number;
+    /* Whether anybody hears it is all the same. */
+    const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)told;
+    _exit(STOPPED);
+}
+
+/* The first signal ends measuring, and what is there is reported, within ten
+ * seconds, which a busy host's largest recording takes; a second interrupt ends
+ * the process.  What ends others, as timeout(1) does, may tell the process and
+ * its group, which is the same twice. */
 static void stop_softly(int number)
 {
+    enum { PATIENCE_S = 10 };
     (void)number;
     sonde_stop(NULL);
+    signal(SIGALRM, end_hard);
+    alarm(PATIENCE_S);
     signal(SIGINT, SIG_DFL);
 }
 
@@ -127,12 +145,13 @@ static int open_session(const struct options *o, struct watcher *w)
         .context = w,
     };
     struct sonde_error err;
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
-    catch_signal(SIGHUP);
+    /* Until it is open there is nothing to report, and a signal ends all. */
     const int code = sonde_open(&w->session, &options, &err);
     if (code != 0)
         return fail(code, &err);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    catch_signal(SIGHUP);
     if (may_simulate(w))
         return 0;
     sonde_close(w->session, NULL);

@@ -20,6 +20,9 @@
  *     stopped measuring was stopped   only of a run that was
  *     end 42                          the number of experiments
  *
+ * While it grows it is several frames: one with the first three lines, then one
+ * for each experiment, and no end.
+ *
  * The same experiment run twice is kept twice and replayed in that order; the
  * last is repeated when it is asked for once more.
  */
@@ -38,6 +41,9 @@ void recording_add(struct recording *recording, const char *experiment,
 /* … and of an experiment that the device refused: a replay refuses it, too. */
 void recording_refuse(struct recording *recording, const char *experiment,
                       const struct error *why);
+/* Has the file grow with the recording, an experiment at a time, so that a run
+ * which is killed leaves what it came to; recording_write ends it. */
+void recording_grow(struct recording *recording, const char *path);
 /* Says why the run came to no end; NULL of one that did. */
 void recording_stop(struct recording *recording, const char *why);
 const char *recording_stopped(const struct recording *recording);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/file.h"
@@ -353,6 +354,84 @@ START_TEST(something_behind_the_end_is_noticed)
 }
 END_TEST
 
+/* A file that grew by three experiments and was not closed, of so many bytes
+ * after each. */
+static struct buf grown(size_t length[3])
+{
+    const struct device_info info = a_gpu();
+    struct recording *const r = recording_new(&info, 1);
+    char *const path = testing_file("grown", "");
+    struct samples s;
+    struct error err;
+    struct buf bytes = {0};
+    unlink(path);
+    recording_grow(r, path);
+    samples_init(&s, probe_find("clock"));
+    for (int i = 0; i < 3; i++) {
+        samples_add(&s, 1, 2, 7);
+        recording_add(r, "clock", &s);
+        buf_clear(&bytes);
+        ASSERT_DONE(file_read(path, 1 << 20, &bytes, &err), err);
+        length[i] = bytes.length;
+    }
+    recording_free(r);
+    samples_free(&s);
+    free(path);
+    return bytes;
+}
+
+START_TEST(a_recording_that_grows_can_be_read_at_any_time)
+{
+    size_t length[3];
+    const struct buf bytes = grown(length);
+    ck_assert_uint_lt(length[0], length[1]);
+    ck_assert_uint_lt(length[1], length[2]);
+    for (size_t left = length[0]; left <= bytes.length; left++) {
+        char *const copy = xmalloc(left);
+        memcpy(copy, bytes.data, left);
+        struct recording *r;
+        struct error err;
+        ASSERT_DONE(recording_parse(copy, left, "a.rec", &r, &err), err);
+        const int whole = 1 + (left >= length[1]) + (left >= length[2]);
+        struct samples s;
+        for (int i = 1; i <= whole; i++) {
+            samples_init(&s, probe_find("clock"));
+            ASSERT_DONE(recording_find(r, "clock", &s, &err), err);
+            ck_assert_uint_eq(s.rows, (size_t)i);
+            samples_free(&s);
+        }
+        char *const told = xasprintf("after experiment %d", whole);
+        ck_assert_ptr_nonnull(strstr(recording_stopped(r), told));
+        free(told);
+        recording_free(r);
+        free(copy);
+    }
+    free(bytes.data);
+}
+END_TEST
+
+START_TEST(a_changed_byte_of_one_that_grows_is_noticed_or_cuts_it_short)
+{
+    size_t length[3];
+    struct buf bytes = grown(length);
+    for (size_t i = 0; i < bytes.length; i++) {
+        struct recording *r;
+        struct error err;
+        bytes.data[i] = (char)~bytes.data[i];
+        if (recording_parse(bytes.data, bytes.length, "a.rec", &r, &err) == 0) {
+            /* Nothing that was changed is believed: at most what came before.
+             */
+            ck_assert_uint_ge(i, length[0]);
+            ck_assert_ptr_null(
+                strstr(recording_stopped(r), "after experiment 3"));
+            recording_free(r);
+        }
+        bytes.data[i] = (char)~bytes.data[i];
+    }
+    free(bytes.data);
+}
+END_TEST
+
 START_TEST(another_file_is_no_recording)
 {
     struct buf bytes = {0};
@@ -472,6 +551,24 @@ START_TEST(a_frame_from_a_pipe_is_read)
 }
 END_TEST
 
+/* Text is repeated a thousandfold: 8 MiB and a hundred times the file's length
+ * are read, and no more. */
+START_TEST(a_small_file_does_not_become_large)
+{
+    struct buf text = {0};
+    struct error err;
+    buf_text(&text, HEAD CLOCK "rows 2000000\n");
+    for (int i = 0; i < 2000000; i++)
+        buf_text(&text, "0 0 0 0\n");
+    buf_text(&text, "end 1\n");
+    struct buf bytes = piped(text.data);
+    ck_assert_uint_lt(bytes.length, 65536);
+    ASSERT_FAILS(parse(&bytes, &err), ERR_FILE, err, "it is too long");
+    buf_free(&bytes);
+    buf_free(&text);
+}
+END_TEST
+
 START_TEST(a_cut_frame_from_a_pipe_is_noticed)
 {
     struct buf bytes = piped(HEAD CLOCK "rows 1\n0 1 -2 3\nend 1\n");
@@ -503,6 +600,10 @@ Suite *suite_record(void)
     tcase_add_test(t, a_changed_byte_is_noticed);
     tcase_add_test(t, a_missing_end_is_noticed);
     tcase_add_test(t, something_behind_the_end_is_noticed);
+    tcase_add_test(t, a_recording_that_grows_can_be_read_at_any_time);
+    tcase_add_test(t,
+                   a_changed_byte_of_one_that_grows_is_noticed_or_cuts_it_short);
+    tcase_add_test(t, a_small_file_does_not_become_large);
     tcase_add_test(t, another_file_is_no_recording);
     tcase_add_loop_test(t, bad_text_is_refused_with_its_line, 0, COUNT_OF(bad));
     tcase_add_test(t, good_text_is_taken);
