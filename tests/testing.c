@@ -131,7 +131,7 @@ char *testing_file(const char *name, const char *text)
 
 char *testing_document(const char *path)
 {
-    enum { DOCUMENT_MOST = 1 << 20 };
+    enum { DOCUMENT_MOST = 4 << 20 };
     struct buf text = {0};
     struct error err;
     ASSERT_DONE(file_read(path, DOCUMENT_MOST, &text, &err), err);

@@ -77,6 +77,12 @@ void costs_collect(const struct results *results, struct costs *costs)
     }
 }
 
+bool costs_has(const char *id)
+{
+    struct cost_id parts;
+    return read_id(id, &parts);
+}
+
 bool costs_only(const struct results *results)
 {
     size_t count = 0;

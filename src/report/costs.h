@@ -29,6 +29,8 @@ struct costs {
 /* In the order of the findings; those that are no cost are left out. */
 void costs_collect(const struct results *results, struct costs *costs);
 void costs_free(struct costs *costs);
+/* True of an id that is one of a cost. */
+bool costs_has(const char *id);
 /* True if a report is about nothing else: it has costs, and beside them only
  * what is said of clocks. */
 bool costs_only(const struct results *results);

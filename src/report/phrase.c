@@ -107,6 +107,11 @@ static const char *const patterns[] = {
     "miss", "miss behind misses of all TLBs", "of another page window",
 };
 
+const char *phrase_pattern(size_t item)
+{
+    return item < COUNT_OF(patterns) ? patterns[item] : NULL;
+}
+
 /* "hit 30.9, hit behind a miss of TLB L1 31.7, … cycles"; those that were not
  * measured are left out. */
 static void put_patterns(struct buf *out, const struct finding *f)

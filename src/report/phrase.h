@@ -10,6 +10,8 @@
 /* "≥ 64 KiB: a module may hold 64 KiB of constants"; cycles also in ns if the
  * clock of the SM is known (not 0).  The caller frees. */
 char *phrase_finding(const struct finding *finding, double clock_hz);
+/* What an item of memory.patterns_* is of, from 0 on; NULL: there is none. */
+const char *phrase_pattern(size_t item);
 /* True if nothing in that line asks the reader to be careful. */
 bool phrase_certain(const struct finding *finding);
 /* "load ld.global.ca.u64, warm yes" */
