@@ -10,6 +10,19 @@ const char *const storage_paths[STORAGE_PATHS] = {
     "const_l15", "icache_l0", "icache_l1", "icache_l15",
 };
 
+static const char *const path_words[STORAGE_PATHS] = {
+    "global loads", "texture",      "read-only",    "local",        "constants",
+    "constants",    "instructions", "instructions", "instructions",
+};
+
+const char *storage_path_words(const char *path)
+{
+    size_t i = 0;
+    while (i + 1 < STORAGE_PATHS && strcmp(storage_paths[i], path) != 0)
+        i++;
+    return path_words[i];
+}
+
 bool storage_is_of(const char *id, const char *component)
 {
     return strlen(component) == strcspn(id, ".") &&

@@ -11,6 +11,9 @@
 enum { STORAGE_PATHS = 9 };
 extern const char *const storage_paths[STORAGE_PATHS];
 
+/* What comes on that path: "texture", "constants". */
+const char *storage_path_words(const char *path);
+
 /* True if the id is one of the component's. */
 bool storage_is_of(const char *id, const char *component);
 /* True if there is a finding of the component. */

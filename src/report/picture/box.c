@@ -2,18 +2,23 @@
 
 #include <string.h>
 
-struct box *box_add(struct arena *arena, struct box *parent, const char *kind)
+struct box *box_new(struct arena *arena, const char *kind)
 {
     struct box *const box = arena_alloc(arena, 1, sizeof *box);
     box->kind = kind;
-    if (parent == NULL)
-        return box;
-    if (parent->last != NULL)
-        parent->last->next = box;
-    else
-        parent->first = box;
-    parent->last = box;
     return box;
+}
+
+struct box *box_add(struct box *parent, struct box *child)
+{
+    if (child == NULL)
+        return NULL;
+    if (parent->last != NULL)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    return child;
 }
 
 struct row *box_row(struct arena *arena, struct box *box)
@@ -51,6 +56,11 @@ double text_extent(const char *text, double size)
     for (; *text != '\0'; text++)
         width += goes_on(*text) ? 0 : character_width((unsigned char)*text);
     return width * size;
+}
+
+double title_extent(const char *title)
+{
+    return text_extent(title, TITLE_SIZE * BOLD);
 }
 
 size_t text_fitting(const char *text, double size, double width)

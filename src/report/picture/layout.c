@@ -7,42 +7,68 @@
 
 #include "report/picture/box.h"
 
-enum { LABEL_GAP = 8, COLUMN_GAP = 16 };
+enum { LABEL_GAP = 8, COLUMN_GAP = 16, ROWS_GAP = 6 };
 
 static double pad_of(const struct box *b)
 {
-    return b->kind != NULL ? BOX_PAD : 0;
+    return b->kind == NULL ? 0 : b->tight ? SMALL_GAP : BOX_PAD;
 }
 
 static double gap_of(const struct box *b)
 {
-    return b->first != NULL && b->first->small ? SMALL_GAP : BOX_GAP;
+    return b->tight || (b->first != NULL && b->first->tight) ||
+                   (b->first != NULL && b->first->side > 0)
+               ? SMALL_GAP
+               : BOX_GAP;
 }
 
-static double label_width(const struct box *b)
+static double label_width(const struct box *b, size_t from, size_t end)
 {
     double width = 0;
-    for (size_t i = 0; i < b->row_count; i++)
+    for (size_t i = from; i < end; i++)
         width = fmax(width, text_extent(b->row[i].label, ROW_SIZE));
     return width > 0 ? width + LABEL_GAP : 0;
 }
 
-/* What the rows take in one column. */
-static double rows_width(const struct box *b)
+/* Of these rows one below the other. */
+static double column_width(const struct box *b, size_t from, size_t end)
 {
     double width = 0;
-    for (size_t i = 0; i < b->row_count; i++)
+    for (size_t i = from; i < end; i++)
         width = fmax(width, text_extent(b->row[i].text, ROW_SIZE));
-    return b->row_count > 0 ? width + label_width(b) : 0;
+    return width + label_width(b, from, end);
+}
+
+static size_t column_end(const struct box *b, size_t from, size_t lines)
+{
+    return from + lines < b->row_count ? from + lines : b->row_count;
+}
+
+static double columns_width(const struct box *b, size_t lines)
+{
+    double width = 0;
+    for (size_t i = 0; i < b->row_count; i += lines)
+        width += (i > 0 ? COLUMN_GAP : 0) +
+                 column_width(b, i, column_end(b, i, lines));
+    return width;
+}
+
+/* As few lines as there is room for. */
+static size_t lines_within(const struct box *b, double width)
+{
+    size_t lines = 1;
+    while (lines < b->row_count && columns_width(b, lines) > width)
+        lines++;
+    return lines;
 }
 
 static double title_width(const struct box *b)
 {
     double width = 0;
     if (b->title != NULL)
-        width += text_extent(b->title, TITLE_SIZE);
+        width += title_extent(b->title);
     if (b->note != NULL)
-        width += LABEL_GAP + text_extent(b->note, ROW_SIZE);
+        width += (width > 0 ? LABEL_GAP : 0) + text_extent(b->note, ROW_SIZE);
     return width;
 }
 
@@ -67,34 +93,29 @@ static double children_width(const struct box *b)
 /* The width that a box would have. */
 static double wanted(const struct box *b)
 {
-    if (b->small)
-        return SMALL_SIDE;
+    if (b->side > 0)
+        return b->side;
     return 2 * pad_of(b) +
-           fmax(fmax(title_width(b), rows_width(b)), children_width(b));
+           fmax(fmax(title_width(b), column_width(b, 0, b->row_count)),
+                children_width(b));
 }
 
 /* Returns their height. */
 static double lay_rows(struct box *b, double y, double width)
 {
-    const double column = rows_width(b) + COLUMN_GAP;
-    if (b->row_count == 0)
-        return 0;
-    const size_t fit = (size_t)fmax(1, floor((width + COLUMN_GAP) / column));
-    const size_t columns = fit < b->row_count ? fit : b->row_count;
-    const size_t lines = (b->row_count + columns - 1) / columns;
-    for (size_t i = 0; i < b->row_count; i++)
-        b->row[i] = (struct row){
-            .label = b->row[i].label,
-            .text = b->row[i].text,
-            .tip = b->row[i].tip,
-            .mark = b->row[i].mark,
-            .indent = label_width(b),
-            .place = {.x = pad_of(b) + (double)(i / lines) * column,
-                      .y = y + (double)(i % lines) * ROW_LINE,
-                      .width = fmin(column - COLUMN_GAP, width),
-                      .height = ROW_LINE},
-        };
-    return (double)lines * ROW_LINE;
+    const size_t lines = lines_within(b, width);
+    double x = pad_of(b);
+    for (size_t from = 0; from < b->row_count; from += lines) {
+        const size_t end = column_end(b, from, lines);
+        const double column = fmin(width, column_width(b, from, end));
+        for (size_t i = from; i < end; i++) {
+            b->row[i].indent = label_width(b, from, end);
+            b->row[i].place = (struct place){
+                x, y + (double)(i - from) * ROW_LINE, column, ROW_LINE};
+        }
+        x += column + COLUMN_GAP;
+    }
+    return b->row_count > 0 ? (double)lines * ROW_LINE : 0;
 }
 
 static void lay(struct box *box, double width);
@@ -102,37 +123,69 @@ static void lay(struct box *box, double width);
 /* A line of children. */
 struct line {
     struct box *first, *end;
-    double wanted; /* their widths */
     size_t count;
 };
+
+static bool is_fixed(const struct box *b)
+{
+    return b->side > 0 || b->tight;
+}
+
+/* So many that the lines below hold as many: 2 and 2, not 3 and 1. */
+static void balance(struct line *l)
+{
+    size_t all = l->count;
+    for (const struct box *c = l->end; c != NULL && !c->wide; c = c->next)
+        all++;
+    if (l->first->wide || is_fixed(l->first))
+        return;
+    const size_t lines = (all + l->count - 1) / l->count;
+    l->count = (all + lines - 1) / lines;
+    l->end = l->first;
+    for (size_t i = 0; i < l->count; i++)
+        l->end = l->end->next;
+}
 
 static struct line line_from(const struct box *b, struct box *first,
                              double width)
 {
     struct line l = {.first = first, .end = first};
+    double used = 0;
     for (; l.end != NULL; l.end = l.end->next) {
         const double more = fmin(wanted(l.end), width);
-        if (l.count > 0 &&
+        if (l.count > 0 && !b->one_line &&
             (l.end->wide || l.first->wide ||
              (b->abreast > 0 && l.count == b->abreast) ||
-             l.wanted + more + (double)l.count * gap_of(b) > width))
+             used + more + (double)l.count * gap_of(b) > width))
             break;
-        l.wanted += more;
+        used += more;
         l.count++;
     }
+    balance(&l);
     return l;
+}
+
+/* What the boxes of a line that can be wider or narrower have to share, for
+ * each unit that they want. */
+static double stretch_of(const struct box *b, struct line l, double width)
+{
+    double flexible = 0;
+    width -= (double)(l.count - 1) * gap_of(b);
+    for (const struct box *c = l.first; c != l.end; c = c->next) {
+        flexible += is_fixed(c) ? 0 : wanted(c);
+        width -= is_fixed(c) ? wanted(c) : 0;
+    }
+    return flexible > 0 ? fmax(0, width) / flexible : 1;
 }
 
 /* All of a line are as high as the highest; returns that. */
 static double lay_line(const struct box *b, struct line l, double y,
                        double width)
 {
-    const double gaps = (double)(l.count - 1) * gap_of(b);
-    const double stretch = fmax(0, width - gaps - l.wanted);
+    const double stretch = stretch_of(b, l, width);
     double x = pad_of(b), height = 0;
     for (struct box *c = l.first; c != l.end; c = c->next) {
-        const double own = fmin(wanted(c), width);
-        lay(c, c->small ? own : own + stretch * own / l.wanted);
+        lay(c, fmin(width, is_fixed(c) ? wanted(c) : wanted(c) * stretch));
         c->place.x = x;
         c->place.y = y;
         x += c->place.width + gap_of(b);
@@ -161,16 +214,15 @@ static void lay(struct box *b, double width)
     const double inner = width - 2 * pad_of(b);
     double y = pad_of(b);
     b->place.width = width;
-    b->place.height = SMALL_SIDE;
-    if (b->small)
+    b->place.height = b->side;
+    if (b->side > 0)
         return;
-    if (b->title != NULL)
-        y += TITLE_LINE;
+    if (b->title != NULL || b->note != NULL)
+        y += b->title != NULL ? TITLE_LINE : ROW_LINE;
     y += lay_rows(b, y, inner);
     if (b->first != NULL)
-        y += (b->row_count > 0 ? (double)BOX_GAP / 2 : 0) +
-             lay_children(b, y + (b->row_count > 0 ? (double)BOX_GAP / 2 : 0),
-                          inner);
+        y += (b->row_count > 0 ? ROWS_GAP : 0) +
+             lay_children(b, y + (b->row_count > 0 ? ROWS_GAP : 0), inner);
     b->place.height = y + pad_of(b);
 }
 

@@ -9,29 +9,10 @@
 #include "report/markup.h"
 #include "report/picture/box.h"
 #include "report/picture/machine.h"
+#include "report/picture/style.h"
 
 /* Narrow, so that the text is still to be read where 400 pixels are all. */
-enum { WIDTH = 780, HATCH = 7, ROUND = 4 };
-
-static const char style_sheet[] =
-    ".sonde-picture{--ink:#1b1b1b;--faint:#555;--paper:#fff;--edge:#666;"
-    "--doubt:#a33c00;--hatch:#bbb;--gpu:#f4f4f2;--sm:#fff;--memory:#f9e3e0;"
-    "--l2:#e0ebf8;--data:#e0ebf8;--shared:#dff1ee;--constant:#e8f2da;"
-    "--code:#fdf0cf;--translation:#ece5f5;"
-    "font-family:\"Helvetica Neue\",Arial,\"Liberation Sans\",\"DejaVu Sans\","
-    "sans-serif;font-size:14px;max-width:100%;height:auto}"
-    "@media (prefers-color-scheme:dark){.sonde-picture{--ink:#eee;"
-    "--faint:#b0b0b0;--paper:#16181b;--edge:#8a8a8a;--doubt:#ffab70;"
-    "--hatch:#555;--gpu:#1e2125;--sm:#16181b;--memory:#4a2b28;--l2:#22354d;"
-    "--data:#22354d;--shared:#1d403b;--constant:#31401f;--code:#4a3d17;"
-    "--translation:#392e4d}}"
-    ".sonde-picture text{fill:var(--ink)}"
-    ".sonde-picture .box{stroke:var(--edge);fill:var(--sm)}"
-    ".sonde-picture .title{font-size:16px;font-weight:bold}"
-    ".sonde-picture .label,.sonde-picture .note{fill:var(--faint)}"
-    ".sonde-picture .bound>.box{stroke-dasharray:5 3;stroke-width:1.5}"
-    ".sonde-picture .doubt>.text{fill:var(--doubt)}"
-    ".sonde-picture .hatch{stroke:var(--hatch);fill:none}";
+enum { WIDTH = 780, HATCH = 7, ROUND = 4, ROUND_SMALL = 2, ROW_EDGE = 4 };
 
 static void put_length(struct buf *out, const char *name, double length)
 {
@@ -72,14 +53,14 @@ static void put_text(struct buf *out, const char *class, double x, double y,
     free(whole);
 }
 
-static void put_rectangle(struct buf *out, const struct box *b)
+static void put_rectangle(struct buf *out, const struct place *p, int round)
 {
-    buf_text(out, "<rect class=\"box\"");
-    put_length(out, "x", b->place.x);
-    put_length(out, "y", b->place.y);
-    put_length(out, "width", b->place.width);
-    put_length(out, "height", b->place.height);
-    buf_printf(out, " rx=\"%d\" style=\"fill:var(--%s)\"/>", ROUND, b->kind);
+    buf_text(out, "<rect");
+    put_length(out, "x", p->x);
+    put_length(out, "y", p->y);
+    put_length(out, "width", p->width);
+    put_length(out, "height", p->height);
+    buf_printf(out, " rx=\"%d\"/>", round);
 }
 
 /* Lines from the left and the bottom edge up to the top and the right one. */
@@ -102,24 +83,61 @@ static const char *const mark_classes[MARK_COUNT] = {
     [MARK_MISSING] = " missing",
 };
 
-static void put_row(struct buf *out, const struct row *row)
+/* Around the text of a row. */
+static struct place place_said(const struct row *row)
 {
     const struct place *const p = &row->place;
-    const double baseline = p->y + ROW_LINE - (ROW_LINE - ROW_SIZE);
-    buf_printf(out, "<g class=\"row%s\">", mark_classes[row->mark]);
+    const double room = p->width - row->indent;
+    return (struct place){p->x + row->indent - ROW_EDGE, p->y,
+                          fmin(room, text_extent(row->text, ROW_SIZE)) +
+                              2 * ROW_EDGE,
+                          p->height - 2};
+}
+
+static void put_row(struct buf *out, const struct row *row)
+{
+    const struct place *const p = &row->place, said = place_said(row);
+    const double baseline = p->y + ROW_SIZE;
+    buf_printf(out, "<g class=\"row%s%s\">", mark_classes[row->mark],
+               row->warning ? " warning" : "");
     put_tip(out, row->tip);
+    if (row->mark == MARK_BOUND)
+        put_rectangle(out, &said, ROUND_SMALL);
+    if (row->mark == MARK_MISSING)
+        put_hatch(out, &said);
     put_text(out, "label", p->x, baseline, row->label, ROW_SIZE, p->width);
     put_text(out, "text", p->x + row->indent, baseline, row->text, ROW_SIZE,
              p->width - row->indent);
     buf_text(out, "</g>");
 }
 
+/* In the middle of a small box. */
+static void put_number(struct buf *out, const struct box *b)
+{
+    if (b->title == NULL)
+        return;
+    put_text(out, "number", b->place.x + b->side / 2,
+             b->place.y + b->side / 2 + (double)SMALL_SIZE / 3, b->title,
+             SMALL_SIZE, b->side);
+}
+
 static void put_title(struct buf *out, const struct box *b)
 {
-    const double x = b->place.x + BOX_PAD, room = b->place.width - 2 * BOX_PAD;
-    if (b->title != NULL)
-        put_text(out, "title", x, b->place.y + BOX_PAD + TITLE_SIZE - 2,
-                 b->title, TITLE_SIZE, room);
+    const struct place *const p = &b->place;
+    double x = p->x + BOX_PAD, room = p->width - 2 * BOX_PAD;
+    const double line = p->y + BOX_PAD + TITLE_SIZE - 2;
+    if (b->side > 0) {
+        put_number(out, b);
+        return;
+    }
+    if (b->title != NULL) {
+        put_text(out, "title", x, line, b->title, TITLE_SIZE * BOLD, room);
+        const double used = title_extent(b->title) + BOX_GAP;
+        x += used;
+        room -= used;
+    }
+    if (b->note != NULL)
+        put_text(out, "note", x, line, b->note, ROW_SIZE, room);
 }
 
 static void put_box(struct buf *out, const struct box *b)
@@ -131,8 +149,9 @@ static void put_box(struct buf *out, const struct box *b)
     buf_text(out, ">");
     put_tip(out, b->tip);
     if (b->kind != NULL)
-        put_rectangle(out, b);
-    if (b->mark == MARK_MISSING)
+        put_rectangle(out, &b->place,
+                      b->side > 0 || b->tight ? ROUND_SMALL : ROUND);
+    if (b->mark == MARK_MISSING && b->kind != NULL)
         put_hatch(out, &b->place);
     put_title(out, b);
     for (size_t i = 0; i < b->row_count; i++)
@@ -153,7 +172,8 @@ void picture_write(const struct results *results, struct buf *out)
                "width=\"%d\">\n<title>",
                WIDTH, ceil(gpu->place.height), WIDTH);
     markup_text(out, gpu->title);
-    buf_printf(out, "</title><style>%s</style>\n", style_sheet);
+    buf_text(out, "</title>");
+    style_write(out);
     put_box(out, gpu);
     buf_text(out, "</svg>\n");
     arena_empty(&arena);

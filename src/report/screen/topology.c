@@ -28,29 +28,29 @@ static const struct column headings[] = {
     {0},
 };
 
-/* The rows, and what a path is called that ends in the storage of another. */
+/* The rows. */
 static const struct storage {
-    const char *id, *name, *path;
+    const char *id, *name;
 } storages[] =
     {
-        {"shared", "shared memory", NULL},
-        {"dsm", "cluster's", NULL},
-        {"const_l1", "constant L1", "constants"},
-        {"const_l15", "constant L1.5", "constants"},
-        {"icache_l0", "instruction L0", "instructions"},
-        {"icache_l1", "instruction L1", "instructions"},
-        {"icache_l15", "instruct. L1.5", "instructions"},
-        {"l1", "L1 cache", "global loads"},
-        {"texture", "texture cache", "texture"},
-        {"readonly", "read-only", "read-only"},
-        {"local", "L1 for local", "local"},
-        {"l2", "L2 cache", NULL},
-        {"memory", "memory", NULL},
+        {"shared", "shared memory"},
+        {"dsm", "cluster's"},
+        {"const_l1", "constant L1"},
+        {"const_l15", "constant L1.5"},
+        {"icache_l0", "instruction L0"},
+        {"icache_l1", "instruction L1"},
+        {"icache_l15", "instruct. L1.5"},
+        {"l1", "L1 cache"},
+        {"texture", "texture cache"},
+        {"readonly", "read-only"},
+        {"local", "L1 for local"},
+        {"l2", "L2 cache"},
+        {"memory", "memory"},
 },
   translations[] = {
-      {"tlb_l1", "TLB L1", NULL},
-      {"tlb_l2", "TLB L2", NULL},
-      {"tlb_l3", "TLB L3", NULL},
+      {"tlb_l1", "TLB L1"},
+      {"tlb_l2", "TLB L2"},
+      {"tlb_l3", "TLB L3"},
 };
 
 struct screen {
@@ -121,7 +121,8 @@ static void put_path(const struct screen *s, const char *storage,
 {
     const char *plus, *ignored;
     const struct finding *const cost = cell_cost(s->results, path->id, &plus);
-    buf_printf(out, "%s %s", out->length > 0 ? "," : "also serves", path->path);
+    buf_printf(out, "%s %s", out->length > 0 ? "," : "also serves",
+               storage_path_words(path->id));
     if (cost == NULL || cost->value.kind != VALUE_NUMBER ||
         storage_agree(cost, cell_cost(s->results, storage, &ignored)))
         return;
