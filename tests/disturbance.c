@@ -95,6 +95,8 @@ json_t *disturbance_gpu(const char *name)
     for (const struct shipped_profile *s = shipped_profiles; s->name; s++)
         if (strcmp(s->name, name) == 0)
             return json_loads(s->text, 0, NULL);
+    if (strcmp(name, QUICK_PROFILE) == 0)
+        return json_loads(quick_profile, 0, NULL);
     json_t *const small = small_gpu(name);
     return small != NULL ? small : json_load_file(name, 0, NULL);
 }

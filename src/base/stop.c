@@ -32,19 +32,9 @@ bool stop_requested(unsigned ticket)
                            atomic_load(&stopped[ticket % SLOTS]) == ticket);
 }
 
-static double seconds_of(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 double now_seconds(void)
 {
-    return seconds_of(CLOCK_MONOTONIC);
-}
-
-double worked_seconds(void)
-{
-    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

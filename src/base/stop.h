@@ -17,8 +17,5 @@ bool stop_requested(unsigned ticket);
 
 /* Seconds on a clock that only goes forward. */
 double now_seconds(void);
-/* Of processor time that this thread has used: it stands still while others
- * have the processor. */
-double worked_seconds(void);
 
 #endif

@@ -548,8 +548,11 @@ static bool is_sure(struct size_question *q, struct search *edge)
     if (laps_for(q, edge->overflows / q->stride) < LAPS_CAREFUL ||
         size_fits(q, &found, &sure, &q->lab->err) != 0 || sure)
         return sure;
-    *edge = find_edge(q, edge->fits - edge->fits / 16, edge->overflows, 1);
-    return edge->state == SEARCH_BRACKETED;
+    const struct search careful =
+        find_edge(q, edge->fits - edge->fits / 16, edge->overflows, 1);
+    if (careful.state == SEARCH_BRACKETED)
+        *edge = careful;
+    return careful.state == SEARCH_BRACKETED;
 }
 
 /* Where rings may begin elsewhere, so many lines on: not by a power of two, nor
@@ -591,7 +594,7 @@ static uint64_t bytes_that_hit(struct size_question *q, uint64_t bytes)
     const uint64_t missed_bytes = u64_max(
         q->stride, fact_sure_sector(q->lab, level_of(q->row)) / q->apart);
     struct lap_trace s;
-    if (ring.first * q->apart > q->row->most)
+    if (ring.first == 0 || ring.first * q->apart > q->row->most)
         return 0;
     look(q, &ring, 1, &s);
     const uint64_t missed = s.slow / s.laps * missed_bytes;

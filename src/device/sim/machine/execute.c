@@ -265,10 +265,10 @@ static double issue_chain(struct machine *m, struct scheduler *s,
     return time_after(s, w, fetch(m, w, last + 1));
 }
 
-/* Between two looks at the host's clock. */
+/* Between two looks at what stops a launch. */
 enum { ISSUES_BETWEEN_CHECKS = 1 << 17 };
 
-static void check_host(struct machine *m)
+static void check_stop(struct machine *m)
 {
     m->next_check = m->issued + ISSUES_BETWEEN_CHECKS;
     if (m->code != 0)
@@ -276,7 +276,7 @@ static void check_host(struct machine *m)
     if (stop_requested(m->ticket))
         m->code = error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
                             m->kernel->name);
-    else if (worked_seconds() > m->deadline_at)
+    else if (m->issued > m->issued_most)
         m->code =
             error_set(m->err, ERR_DEADLINE, "kernel '%s' ran longer than %g s",
                       m->kernel->name, m->deadline_s);
@@ -287,7 +287,7 @@ static inline void count(struct machine *m)
 {
     m->issued++;
     if (m->issued >= m->next_check)
-        check_host(m);
+        check_stop(m);
 }
 
 /* True if the scheduler has that warp alone: nobody need be chosen. */

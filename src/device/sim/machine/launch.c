@@ -6,10 +6,16 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/stop.h"
 #include "device/sim/machine/machine.h"
 
 enum { DEFAULT_DEADLINE_S = 10, LAUNCH_GAP_CYCLES = 1000 };
+
+/*
+ * A second of a deadline in instructions, some what a core simulates of simple
+ * ones in it: counted and not timed, so that the same seed is the same run on a
+ * host that is slow or shared.
+ */
+enum { ISSUES_PER_SECOND = 50 * 1000 * 1000 };
 
 static int too_many(struct error *err, const char *what, uint64_t have,
                     uint64_t most)
@@ -141,7 +147,8 @@ static void set_launch(struct machine *m, const struct kernel *k,
     set_fetch(m);
     m->deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : DEFAULT_DEADLINE_S;
-    m->deadline_at = worked_seconds() + m->deadline_s;
+    m->issued_most =
+        m->issued + (uint64_t)(m->deadline_s * ISSUES_PER_SECOND);
     m->end = m->now;
     m->code = 0;
     m->launches++;

@@ -187,7 +187,7 @@ struct machine {
     double now;                    /* cycles; between launches */
     double last_cycles;            /* of the last launch */
     uint64_t launches, issued;
-    uint64_t next_check; /* of the host's clock, at so many issued */
+    uint64_t next_check; /* for what stops a launch, at so many issued */
     double khz;          /* of the SM clock */
     uint64_t code_end;   /* of all programs that were loaded */
     size_t callable_count;
@@ -206,7 +206,8 @@ struct machine {
     uint32_t shared_bytes, dynamic_bytes;
     unsigned char *params;
     double end;
-    double deadline_s, deadline_at; /* seconds of the host's work */
+    double deadline_s;
+    uint64_t issued_most; /* until the deadline */
     unsigned ticket;                /* of whoever may be asked to stop */
     uint64_t fetch_bytes;           /* of a line of instructions */
     uintptr_t fetch_span; /* the same among ops; UINTPTR_MAX: instructions are
