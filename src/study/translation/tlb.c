@@ -310,7 +310,8 @@ static void report_levels(struct tlb_question *q)
         t->levels > 0 ? &t->tlb[t->levels - 1] : NULL;
     const bool all = t->places.pieces * t->places.unit >= used ||
                      (last != NULL && last->about * last->region >= used);
-    if (t->levels == 0 && (q->unclear || t->places.order < ORDER)) {
+    if (t->levels == 0 &&
+        (q->unclear || q->more || t->places.order < ORDER)) {
         finding_none(q->levels, "%s", no_cost(q));
     } else if (t->levels == 0 || (all && !q->more && !hides_more(q))) {
         finding_measured(q->levels, (double)t->levels);
