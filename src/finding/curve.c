@@ -1,5 +1,6 @@
 #include "finding/curve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ struct finding_curve *results_curve(struct results *results, const char *id,
 
 void curve_point(struct finding_curve *curve, struct curve_seen seen)
 {
-    if (seen.experiment == NULL)
+    if (seen.experiment == NULL || !isfinite(seen.x) || !isfinite(seen.y))
         return;
     curve->x = xreallocarray(curve->x, curve->count + 1, sizeof *curve->x);
     curve->y = xreallocarray(curve->y, curve->count + 1, sizeof *curve->y);

@@ -17,7 +17,8 @@ struct curve_kind {
     const char *y_unit;          /* "cycles" */
 };
 
-/* A point; of an experiment that is NULL, as after an error, it is none. */
+/* A point; of an experiment that is NULL, as after an error, it is none, nor
+ * where a number is not known (NaN). */
 struct curve_seen {
     double x, y;
     const char *experiment;

@@ -1,5 +1,6 @@
 /* Reports: what is written as JSON, what is read back and what is refused, and
  * what a person sees as text. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -922,6 +923,7 @@ START_TEST(curves_are_in_order_and_thinned)
     curve_point(latency_curve(&r),
                 (struct curve_seen){MANY, 7, "chase bytes=1000"});
     curve_point(latency_curve(&r), (struct curve_seen){0, 7, NULL});
+    curve_point(latency_curve(&r), (struct curve_seen){MANY + 9, NAN, "x"});
     results_settle_curves(&r);
     const struct finding_curve *const c = r.curves[0];
     ck_assert_uint_eq(r.curve_count, 1);
