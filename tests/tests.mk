@@ -6,7 +6,7 @@
 CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
 TEST_CPP   := -Itests
 TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o $(B)/tests/gpu_made.o \
-              $(B)/tests/judge.o $(B)/tests/disturbance.o
+              $(B)/tests/judge.o $(B)/tests/disturbance.o $(B)/tests/schema.o
 GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
 GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
@@ -16,6 +16,7 @@ FAKE_CUDA  := $(sort $(wildcard tests/driver/fake/cuda*.c))
 FAKE_NVML  := $(sort $(wildcard tests/driver/fake/nvml*.c))
 FAKE       := $(if $(FAKE_CUDA),$(B)/tests/fake/libcuda.so.1) \
               $(if $(FAKE_NVML),$(B)/tests/fake/libnvidia-ml.so.1)
+FAULTY     := $(B)/tests/faulty/libcuda.so.1 $(B)/tests/faulty/libnvidia-ml.so.1
 
 $(TEST_OBJ) $(TEST_BASE) $(B)/tests/main.o $(GPU_OBJ): | $(B)/.deps-check
 $(B)/tests/%.o: CPPFLAGS += $(TEST_CPP)
@@ -29,7 +30,7 @@ TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 # The commands of the tool that check-quick tries; each takes a second at most.
 QUICK_CASES = commands completion deps explain help json list man names-in-docs options probe report usage
 
-TESTED := $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE)
+TESTED := $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE) $(FAULTY)
 check: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B)
 check-quick: $(TESTED)
@@ -57,6 +58,17 @@ $(B)/tests/fake/%.so.1:
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(TEST_CPP) $(CFLAGS) -MMD -MP -MF $@.d -fPIC -shared \
 	    -Wl,-soname,$(@F) $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread
+
+# A driver with a GPU, the simulator, which fails at any call on demand.  What it
+# has of sonde is its own: nothing of it is seen by the program that opens it.
+$(B)/tests/faulty/libcuda.so.1: tests/driver/faulty/cuda.c tests/driver/faulty/fault.c $(B)/libsonde.a
+$(B)/tests/faulty/libnvidia-ml.so.1: tests/driver/faulty/nvml.c tests/driver/faulty/fault.c | $(B)/.deps
+$(B)/tests/faulty/%.so.1: tests/driver/faulty/fault.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -shared -s \
+	    -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,--exclude-libs,ALL \
+	    -Wl,--gc-sections $(LDFLAGS) -o $@ $(filter %.c %.a,$^) \
+	    $(DEP_DIRS) -ljansson -lzstd -lm -ldl -pthread
 
 # Writes the golden reports of tests/replay, the tables of docs/profiles.md and
 # docs/assumptions.md, the report at the top of README.md and the examples of
@@ -102,6 +114,15 @@ $(B)/tools/truth: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
 $(B)/tools/truth: $(TRUTH_OBJ) $(TEST_BASE)
 truth: $(B)/sonde $(B)/tools/truth
 	@B=$(B) sh tools/truth.sh run
+
+# Faults of the driver at every entry point, on the program as users run it; see
+# the head of tools/faults.c.
+$(B)/tools/faults.o: CPPFLAGS += $(TEST_CPP)
+$(B)/tools/faults: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
+$(B)/tools/faults: $(B)/tests/driver/fault_points.o $(B)/tests/schema.o
+.PHONY: faults
+faults: $(B)/sonde $(B)/tools/faults $(FAULTY)
+	@$(B)/tools/faults $(B) $(EVERY) $(WORKERS)
 
 # Where the code is large, long or tangled.
 # Of each shipped profile, or PROFILES: see tools/closure.sh.

@@ -746,10 +746,15 @@ static int try_once(struct prober *p, const char *text, struct samples *samples,
         status = err->code;
     else if (!device_aside(p->device, measure_trial, t, &status, err))
         return status;
-    if (status == 0)
+    /* It was there when it was opened. */
+    if (status == ERR_NO_DEVICE)
+        status = err->code = ERR_DEVICE;
+    if (status == 0) {
         *samples = t->samples;
-    else
+        *err = (struct error){0}; /* of what passed within */
+    } else {
         samples_free(&t->samples);
+    }
     experiment_free(&t->experiment);
     free(t);
     return status;
@@ -765,8 +770,6 @@ static bool renewed(struct prober *p)
 {
     struct error ignored;
     int status;
-    if (!p->device->lost)
-        return true;
     if (p->renewals == 0)
         return false;
     p->renewals--;
@@ -775,17 +778,21 @@ static bool renewed(struct prober *p)
     return !p->device->lost;
 }
 
-/* What failed and may pass is tried once more. */
-static int try_twice(struct prober *p, const char *text,
+/* What failed and may pass is tried once more, and so it is on another
+ * device. */
+static int try_again(struct prober *p, const char *text,
                      struct samples *samples, struct error *err)
 {
-    if (try_once(p, text, samples, err) == 0)
-        return 0;
-    if (!device_may_pass(p->device, err->code) || is_late(p) ||
-        prober_stopped(p) || !renewed(p))
-        return err->code;
-    log_say(LOG_INFO, "%s; it is tried once more", err->text);
-    return try_once(p, text, samples, err);
+    bool again = true;
+    while (try_once(p, text, samples, err) != 0) {
+        const bool lost = p->device->lost;
+        if (!device_may_pass(p->device, err->code) || is_late(p) ||
+            prober_stopped(p) || !(lost ? renewed(p) : again))
+            return err->code;
+        again = again && lost;
+        log_say(LOG_INFO, "%s; it is tried once more", err->text);
+    }
+    return 0;
 }
 
 static int run_named(struct prober *p, const char *text, const char *name,
@@ -793,7 +800,7 @@ static int run_named(struct prober *p, const char *text, const char *name,
 {
     if (p->device == NULL)
         return recording_find(p->recording, name, samples, err);
-    const int status = try_twice(p, text, samples, err);
+    const int status = try_again(p, text, samples, err);
     if (p->recording == NULL)
         return status;
     if (status == 0)

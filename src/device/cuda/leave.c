@@ -39,7 +39,7 @@ static int leave_library(struct gpu *gpu, const struct aside_call *call,
                          struct error *err)
 {
     nvml_forget(&gpu->nvml);
-    error_set(err, ERR_DEVICE,
+    error_set(err, gpu_ends(gpu) ? ERR_INTERRUPTED : ERR_DEVICE,
               "%s: the management library has not come back from %s",
               gpu->driver.who, call->entry);
     log_say(LOG_WARN,
