@@ -170,3 +170,11 @@ void quantity_value(struct buf *out, const struct value *value, double doubt,
         break;
     }
 }
+
+void quantity_item(struct buf *out, const struct value *item)
+{
+    if (item->kind == VALUE_LIST)
+        put_list(out, item, "^", "");
+    else
+        quantity_value(out, item, 0, "");
+}

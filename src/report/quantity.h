@@ -19,5 +19,7 @@ void quantity_number(struct buf *out, double number, double doubt,
 /* Any value: a number as above, text, "yes" or "no", "17, 8, 8 ways". */
 void quantity_value(struct buf *out, const struct value *value, double doubt,
                     const char *unit);
+/* An item of a list, without a unit: of a list in it, bits, "7^13". */
+void quantity_item(struct buf *out, const struct value *item);
 
 #endif

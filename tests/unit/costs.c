@@ -266,7 +266,7 @@ START_TEST(a_table_of_nothing_is_its_heading)
 {
     struct results r = {0};
     char *const table = written(&report_table, &r);
-    char *const csv = written(&report_csv, &r);
+    char *const csv = written(&report_costs, &r);
     ck_assert_ptr_nonnull(strstr(table, "latency in cycles"));
     ck_assert_str_eq(csv, "instruction,category,throughput,copies,code,"
                           "machine_code,because\r\n");
@@ -289,7 +289,7 @@ static const char example_csv[] =
 START_TEST(csv_is_of_rfc_4180)
 {
     struct results r = example();
-    char *const csv = written(&report_csv, &r);
+    char *const csv = written(&report_costs, &r);
     ck_assert_str_eq(csv, example_csv);
     free(csv);
     results_free(&r);
@@ -311,7 +311,7 @@ START_TEST(csv_quotes_what_needs_it)
 {
     struct results r = {0};
     missing(&r, "isa.add.u32.latency.O3", "integer", quoted[_i].text);
-    char *const csv = written(&report_csv, &r);
+    char *const csv = written(&report_costs, &r);
     const size_t all = strlen(csv), field = strlen(quoted[_i].field);
     ck_assert_uint_gt(all, field);
     ck_assert_str_eq(csv + all - field, quoted[_i].field);

@@ -73,7 +73,7 @@ const struct command command_isa = {
         "\n"
         "    sonde isa\n"
         "    sonde isa add mad single -d cuda:0 --levels 0,1,2,3,4\n"
-        "    sonde isa --csv isa.csv --json isa.json\n"
+        "    sonde isa -o isa.costs.csv --json isa.json\n"
         "    sonde isa fma.rn.f32 --parallelism\n"
         "    sonde isa --explain add.u32\n"
         "\n"

@@ -1,13 +1,6 @@
 /*
  * The report as JSON, schema sonde-report-2 (docs/report.schema.json): what
- * read.c reads back.
- *
- * Numbers: what is whole is printed whole (16384, and 32 for 32.0).  Others
- * are rounded to six significant digits, and to whole numbers from 100000 on;
- * that is finer than any measurement here and coarser than the noise of
- * binary fractions, so 32.06 stays 32.06.  A number that was rounded once is
- * not changed by rounding it again, so a report that is read and written
- * again is the same, byte for byte.
+ * read.c reads back.  Several are a list of such.
  */
 #include "report/report.h"
 
@@ -21,27 +14,14 @@
 #include "base/text.h"
 #include "finding/axis.h"
 #include "finding/curve.h"
-
-enum { DIGITS = 6 };
-
-static double rounded(double number)
-{
-    char text[32];
-    if (fabs(number) >= 1e5)
-        return nearbyint(number);
-    snprintf(text, sizeof text, "%.*g", DIGITS, number);
-    return strtod(text, NULL);
-}
+#include "report/number.h"
 
 static json_t *number_json(double number)
 {
-    const double r = rounded(number);
+    const double r = number_rounded(number);
     if (!isfinite(r)) /* which JSON has no number for */
         return json_null();
-    /* Beyond 2^53 a double is whole, but no longer exact: leave it a real. */
-    if (fabs(r) <= 0x1p53 && !islessgreater(r, nearbyint(r)))
-        return json_integer((json_int_t)r);
-    return json_real(r);
+    return number_is_whole(r) ? json_integer((json_int_t)r) : json_real(r);
 }
 
 /* JSON is UTF-8; a file name need not be.  What is not becomes '?'. */
@@ -268,24 +248,41 @@ static void put_visible(struct buf *out, const char *text)
     }
 }
 
+static int put_json(json_t *json, struct buf *out)
+{
+    char *const text =
+        json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(NUMBER_DIGITS));
+    put_visible(out, text);
+    buf_text(out, "\n");
+    free(text);
+    json_decref(json);
+    return 0;
+}
+
 static int json_write(const struct results *results,
                       const struct report_style *style, struct buf *out,
                       struct error *err)
 {
     (void)style; /* a program reads it */
     (void)err;
-    json_t *const report = report_object(results);
-    char *const text =
-        json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
-    put_visible(out, text);
-    free(text);
-    buf_text(out, "\n");
-    json_decref(report);
-    return 0;
+    return put_json(report_object(results), out);
+}
+
+static int json_write_several(const struct results *const *results,
+                              size_t count, const struct report_style *style,
+                              struct buf *out, struct error *err)
+{
+    json_t *const list = json_array();
+    (void)style;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, report_object(results[i]));
+    return put_json(list, out);
 }
 
 const struct report_format report_json = {
     .name = "json",
     .summary = "all of it, as sonde reads it back (docs/report.schema.json)",
     .write = json_write,
+    .write_several = json_write_several,
 };

@@ -11,7 +11,7 @@ costs() {
 }
 
 try bench "$fma" $gpu
-try bench "$fma" --csv - $gpu
+try bench "$fma" --as costs.csv $gpu
 "$SONDE" bench "$fma" --json - --levels 1 $gpu | grep '"bench'
 
 # From a file, with comments and lines of its own; from standard input.
@@ -75,7 +75,7 @@ costs 'div.u32 %r0, %r1, %r0;' --values 'r0=64 r1=64'
 for space in shared global; do
     echo "$space $("$SONDE" bench "ld.$space.u64 %rd0, [%rd0];" --levels 0 \
         --init "st.$space.u64 [%rd_$space], %rd_$space;
-                mov.u64 %rd0, %rd_$space;" --csv - $gpu |
+                mov.u64 %rd0, %rd_$space;" --as costs.csv $gpu |
         awk -F , 'NR == 2 { printf "%d", $3 }')"
 done
 
@@ -119,4 +119,4 @@ try bench 'st.global.u32 [%rd_global+-4], %r0;' $gpu
 try bench 'ld.global.u32 %r1, [%rd0];' --levels 3 $gpu
 try bench 'ld.shared.u32 %r1, [%rd_shared+16384];' --levels 3 $gpu
 "$SONDE" bench 'st.global.u32 [%rd_global+1048572], %r0;' --levels 3 \
-    --csv - $gpu | cut -d , -f 1-4
+    --as costs.csv $gpu | cut -d , -f 1-4

@@ -5,7 +5,7 @@ gpu="-d sim:v100"
 
 # Names of the rows that a pattern chose, one line.
 rows() {
-    echo "$*: $("$SONDE" -q isa "$@" --csv - $gpu | sed 1d | cut -d , -f 1 |
+    echo "$*: $("$SONDE" -q isa "$@" --as costs.csv $gpu | sed 1d | cut -d , -f 1 |
         tr -d '\r' | tr '\n' ' ')"
 }
 
@@ -21,17 +21,17 @@ rows carry --levels 0
 
 # Rows that this GPU lacks are said, and are no failure.
 try isa 'redux.sync.a*' --levels 3 $gpu
-try isa redux.sync.add.u32 --csv - $gpu
+try isa redux.sync.add.u32 --as costs.csv $gpu
 "$SONDE" -q isa redux.sync.add.u32 --json - --levels 3 $gpu |
     grep 'status\|because\|skipped'
 
 # The numbers for a script.
-try isa add.u32 mul.hi.u32 --csv - $gpu
+try isa add.u32 mul.hi.u32 --as costs.csv $gpu
 "$SONDE" -q isa add.u32 --json one.json --csv one.csv --levels 0 $gpu >text
 echo "[$?]"
 [ -s text ] && echo "the table is still shown"
 grep -c '"isa.add.u32.' one.json
-grep latency_O0 one.csv
+grep latency one.csv | cut -d , -f 2-5
 "$SONDE" report one.json | grep add.u32
 
 # Throughput by chains and warps.

@@ -27,7 +27,7 @@ done <<'END'
 2|NAME|ptx
 2|NAME|explain
 2|FILE|report
-2|help report|report a.json b.json
+2|cannot read a.json|report a.json b.json
 2|studies|list studes
 2|devices|list everything
 2|help list|list devices profiles
@@ -59,9 +59,12 @@ done <<'END'
 2|help probe|probe chase --json x
 2|help ptx|ptx chase --record x
 2|help report|report --seed 1 x.json
-2|help report|report --csv x empty.json
+2|sonde list formats|report a.json -o x
+2|did you mean 'json'|report a.json --as jsn
+2|sonde list formats|-d sim:quick -o gpu.xyz
 2|help run|run clock --levels 3
-2|help topology|topology --csv x
+2|help topology|topology --merge
+2|no/such|-d sim:quick -o no/such/file.csv
 2|commas|--require l1.size, -d sim:quick
 2|commas|--require ,l1.size -d sim:quick
 2|commas|--require l1.size,,l2.size -d sim:quick
@@ -177,7 +180,6 @@ done <<'END'
 2|not a report|report "$SONDE"
 2|not a recording|-d replay:"$file"
 2|schema|-d sim:"$file"
-2|help run|run --csv x clock
 2|help list|list instructions add
 2|sonde --help|version
 2|sonde --help|-
