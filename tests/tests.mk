@@ -74,7 +74,7 @@ $(B)/tests/faulty/%.so.1: tests/driver/faulty/fault.h
 # docs/assumptions.md, the report at the top of README.md and the examples of
 # documents anew, for you to read what changed.
 goldens: $(B)/check $(B)/sonde
-	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs truth_assume
+	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs picture truth_assume
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
 
 check-gpu: $(B)/check-gpu

@@ -80,6 +80,12 @@ find_of(const struct results *r, const char *component, const char *attribute)
     return f;
 }
 
+/* True of "at least one SM": that says nothing. */
+static bool is_idle(const struct finding *f)
+{
+    return f != NULL && f->status == STATUS_AT_LEAST && count_of(f) <= 1;
+}
+
 static struct scope scope_of(const struct plan *p, const struct kind *k)
 {
     const struct results *const r = p->machine->results;
@@ -88,16 +94,22 @@ static struct scope scope_of(const struct plan *p, const struct kind *k)
         return s;
     const struct finding *const per = find_of(r, k->component, "per_sm");
     const struct finding *const sms = find_of(r, k->component, "sms_sharing");
+    if (count_of(per) > PARTS_MOST)
+        return (struct scope){.parts = 1, .finding = per};
     s.parts = count_of(per) > 1 ? count_of(per) : 1;
     s.finding = s.parts > 1 ? per : sms;
-    s.sms = s.parts > 1 ? 1 : count_of(sms);
+    if (s.parts == 1)
+        s.sms = is_idle(sms) ? 0 : count_of(sms);
     return s;
 }
 
+/* True of what the GPU has one of: by what is sure, else SMs are said. */
 static bool is_whole(const struct plan *p, size_t i)
 {
+    const struct scope *const s = &p->scope[i];
     return kinds[i].owner == OF_GPU ||
-           (p->scope[i].sms > 1 && p->all > 0 && p->scope[i].sms >= p->all);
+           (s->sms > 1 && p->all > 0 && s->sms >= p->all &&
+            storage_mark(s->finding) == MARK_PLAIN);
 }
 
 static bool is_drawn(const struct plan *p, size_t i, struct scope scope)
@@ -106,17 +118,15 @@ static bool is_drawn(const struct plan *p, size_t i, struct scope scope)
            p->scope[i].sms == scope.sms && p->scope[i].parts == scope.parts;
 }
 
-/* Storages of that scope into the box; how many. */
-static size_t add_storages(const struct plan *p, struct box *box,
-                           struct scope scope)
+/* Storages of that scope into the box. */
+static void add_storages(const struct plan *p, struct box *box,
+                         struct scope scope)
 {
-    size_t count = 0;
     struct buf tip = {0};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (!is_drawn(p, i, scope))
             continue;
         box_add(box, p->box[i]);
-        count++;
         if (kinds[i].owner != ASKED || p->box[i]->mark == MARK_MISSING)
             continue;
         box->mark = mark_worse(box->mark, storage_mark(p->scope[i].finding));
@@ -126,7 +136,20 @@ static size_t add_storages(const struct plan *p, struct box *box,
         buf_text(&tip, "\nHow many share it was found, not which: that smaller "
                        "groups lie in larger ones is but drawn so.");
     box->tip = machine_text(p->machine, buf_take(&tip));
-    return count;
+}
+
+/* What stands before the number of a scope of which something is not sure. */
+static const char *sign_of(const struct plan *p, struct scope scope)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const struct finding *const f = p->scope[i].finding;
+        const enum mark mark = storage_mark(f);
+        if (is_drawn(p, i, scope) && mark != MARK_PLAIN)
+            return mark == MARK_DOUBT             ? "?"
+                   : f->status == STATUS_AT_LEAST ? "≥"
+                                                  : "≤";
+    }
+    return "";
 }
 
 /* Small boxes for what is as the one before. */
@@ -142,14 +165,16 @@ static void add_parts(const struct plan *p, struct box *sm)
 {
     for (size_t parts = 2; parts <= PARTS_MOST; parts++) {
         struct box *const part = box_new(p->machine->arena, "part");
-        if (add_storages(p, part, (struct scope){.parts = parts, .sms = 1}) ==
-            0)
+        const struct scope scope = {.parts = parts, .sms = 1};
+        add_storages(p, part, scope);
+        if (part->first == NULL)
             continue;
         struct box *const all = box_add(sm, box_new(p->machine->arena, NULL));
         box_add(all, part);
         all->one_line = true;
         part->title = machine_text(p->machine, xasprintf("1/%zu SM", parts));
-        part->note = machine_text(p->machine, xasprintf("%zu ×", parts));
+        part->note = machine_text(
+            p->machine, xasprintf("%s%zu ×", sign_of(p, scope), parts));
         add_ghosts(p, all, parts - 1);
     }
 }
@@ -207,12 +232,8 @@ static void add_groups(const struct plan *p, struct box *parent)
         struct box *const group = box_new(p->machine->arena, "group");
         const struct scope scope = {.parts = 1, .sms = sms};
         add_storages(p, group, scope);
-        group->title =
-            machine_text(p->machine, xasprintf("%s%zu SMs",
-                                               group->mark == MARK_DOUBT   ? "?"
-                                               : group->mark == MARK_BOUND ? "≥"
-                                                                           : "",
-                                               sms));
+        group->title = machine_text(
+            p->machine, xasprintf("%s%zu SMs", sign_of(p, scope), sms));
         group->note = "share this, SM 0 among them";
         group->wide = true;
         parent = box_add(parent, group);
@@ -220,17 +241,46 @@ static void add_groups(const struct plan *p, struct box *parent)
     add_sm(p, parent);
 }
 
+static bool has_kind(const char *component)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (strcmp(kinds[i].component, component) == 0)
+            return true;
+    return strcmp(component, "l2") == 0;
+}
+
+/* The component of a size that was measured and is of none of the kinds: a
+ * storage that nobody told this file of.  NULL: it is no such size. */
+static const char *strange_storage(const struct machine *m,
+                                   const struct finding *f)
+{
+    const char *const dot = strchr(f->id, '.');
+    if (dot == NULL || strcmp(dot, ".size") != 0 ||
+        f->status == STATUS_REPORTED || f->skipped)
+        return NULL;
+    const char *const component =
+        machine_text(m, xstrndup(f->id, (size_t)(dot - f->id)));
+    return has_kind(component) ? NULL : component;
+}
+
 /* What is shared by nobody knows how many SMs. */
 static void add_unknown(const struct plan *p, struct box *gpu)
 {
-    struct box *const unknown = box_new(p->machine->arena, "group");
+    const struct machine *const m = p->machine;
+    struct box *const unknown = box_new(m->arena, "group");
     unknown->title = "– SMs";
     unknown->note = "how many share it was not measured";
     unknown->wide = true;
-    if (add_storages(p, unknown, (struct scope){.parts = 1, .sms = 0}) == 0)
-        return;
+    add_storages(p, unknown, (struct scope){.parts = 1, .sms = 0});
+    for (size_t i = 0; i < m->results->finding_count; i++) {
+        const char *const component =
+            strange_storage(m, m->results->findings[i]);
+        if (component != NULL)
+            box_add(unknown, storage_box(m, component, "data"));
+    }
     unknown->mark = MARK_MISSING;
-    box_add(gpu, unknown);
+    if (unknown->first != NULL)
+        box_add(gpu, unknown);
 }
 
 /* Lines of the text report, at the top of the GPU. */
@@ -254,6 +304,13 @@ static void add_lines(const struct machine *m, struct box *gpu,
     buf_free(&out);
 }
 
+static const char *device_text(const struct results *r, const char *name,
+                               const char *otherwise)
+{
+    const struct value *const v = results_of_device(r, name);
+    return v != NULL && v->kind == VALUE_TEXT ? v->text : otherwise;
+}
+
 static void make_plan(struct plan *p)
 {
     p->all = count_of(results_find(p->machine->results, "sm.count"));
@@ -273,11 +330,11 @@ static void make_plan(struct plan *p)
 struct box *machine_boxes(const struct results *r, struct arena *arena)
 {
     const struct machine m = {r, arena, writer_clock(r)};
-    const struct value *const name = results_of_device(r, "name");
     struct plan p = {.machine = &m};
     struct box *const gpu = box_new(arena, "gpu");
-    gpu->title =
-        name != NULL && name->kind == VALUE_TEXT ? name->text : "unnamed GPU";
+    gpu->title = device_text(r, "name", "unnamed GPU");
+    gpu->note = machine_text(&m, xasprintf("%s %s", device_text(r, "spec", ""),
+                                           device_text(r, "pci", "")));
     add_lines(&m, gpu, headline_warnings, true);
     add_lines(&m, gpu, headline_facts, false);
     make_plan(&p);

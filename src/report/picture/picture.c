@@ -36,19 +36,23 @@ static void put_tip(struct buf *out, const char *tip)
 }
 
 /* The text, or as much of it as fits, with an ellipsis. */
-static void put_text(struct buf *out, const char *class, double x, double y,
-                     const char *text, double size, double width)
+struct label {
+    const char *class, *text;
+    double x, y, size, width;
+};
+
+static void put_text(struct buf *out, struct label l)
 {
     char *whole = NULL;
-    if (text_extent(text, size) > width + 0.01) { /* of rounding */
-        const size_t fits = text_fitting(text, size, width - size);
-        whole = xasprintf("%.*s…", (int)fits, text);
+    if (text_extent(l.text, l.size) > l.width + 0.01) { /* of rounding */
+        const size_t fits = text_fitting(l.text, l.size, l.width - l.size);
+        whole = xasprintf("%.*s…", (int)fits, l.text);
     }
-    buf_printf(out, "<text class=\"%s\"", class);
-    put_length(out, "x", x);
-    put_length(out, "y", y);
+    buf_printf(out, "<text class=\"%s\"", l.class);
+    put_length(out, "x", l.x);
+    put_length(out, "y", l.y);
     buf_text(out, ">");
-    markup_text(out, whole != NULL ? whole : text);
+    markup_text(out, whole != NULL ? whole : l.text);
     buf_text(out, "</text>");
     free(whole);
 }
@@ -105,9 +109,10 @@ static void put_row(struct buf *out, const struct row *row)
         put_rectangle(out, &said, ROUND_SMALL);
     if (row->mark == MARK_MISSING)
         put_hatch(out, &said);
-    put_text(out, "label", p->x, baseline, row->label, ROW_SIZE, p->width);
-    put_text(out, "text", p->x + row->indent, baseline, row->text, ROW_SIZE,
-             p->width - row->indent);
+    put_text(out, (struct label){"label", row->label, p->x, baseline, ROW_SIZE,
+                                 p->width});
+    put_text(out, (struct label){"text", row->text, p->x + row->indent,
+                                 baseline, ROW_SIZE, p->width - row->indent});
     buf_text(out, "</g>");
 }
 
@@ -116,9 +121,10 @@ static void put_number(struct buf *out, const struct box *b)
 {
     if (b->title == NULL)
         return;
-    put_text(out, "number", b->place.x + b->side / 2,
-             b->place.y + b->side / 2 + (double)SMALL_SIZE / 3, b->title,
-             SMALL_SIZE, b->side);
+    const double middle = b->side / 2;
+    put_text(out, (struct label){"number", b->title, b->place.x + middle,
+                                 b->place.y + middle + (double)SMALL_SIZE / 3,
+                                 SMALL_SIZE, b->side});
 }
 
 static void put_title(struct buf *out, const struct box *b)
@@ -131,13 +137,14 @@ static void put_title(struct buf *out, const struct box *b)
         return;
     }
     if (b->title != NULL) {
-        put_text(out, "title", x, line, b->title, TITLE_SIZE * BOLD, room);
+        put_text(out, (struct label){"title", b->title, x, line,
+                                     TITLE_SIZE * BOLD, room});
         const double used = title_extent(b->title) + BOX_GAP;
         x += used;
         room -= used;
     }
     if (b->note != NULL)
-        put_text(out, "note", x, line, b->note, ROW_SIZE, room);
+        put_text(out, (struct label){"note", b->note, x, line, ROW_SIZE, room});
 }
 
 static void put_box(struct buf *out, const struct box *b)

@@ -268,7 +268,9 @@ static void add_part(const struct sm_map *map, struct box *l2, bool far)
                     (struct row_of){"size",
                                     cell_number(size, cell_put_quantity), size,
                                     NULL});
-    part->mark = far ? MARK_PLAIN : storage_mark(size);
+    part->mark =
+        mark_worse(far ? MARK_PLAIN : storage_mark(size),
+                   storage_mark(storage_finding(m->results, "l2", "sm_sides")));
     add_cost(m, part, "hit", far ? "far_latency" : "near_latency");
     add_cost(m, part, "miss", far ? "far_miss_latency" : "near_miss_latency");
     if (map->beside[far] != NULL)
@@ -306,7 +308,9 @@ struct box *sm_map_box(const struct machine *m)
     box->wide = true;
     if (l2)
         add_slices(m, box);
-    finding_number(storage_finding(m->results, "l2", "parts"), &parts);
+    const struct finding *const f = storage_finding(m->results, "l2", "parts");
+    if (f != NULL && f->value.kind == VALUE_NUMBER)
+        parts = f->value.number;
     if (l2 && parts > 1) {
         add_copies(m, box);
         add_parts(&map, box);
