@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "report/picture/machine.h"
 #include "report/picture/picture.h"
+#include "report/picture/style.h"
 #include "report/report.h"
 #include "report/storage.h"
 #include "testing.h"
@@ -569,6 +570,64 @@ START_TEST(text_that_does_not_fit_is_cut_between_characters)
 }
 END_TEST
 
+/* The colour of that name in this part of a style sheet, as three shares. */
+static void read_colour(const char *sheet, const char *name, double rgb[3])
+{
+    char *const word = xasprintf("--%s:#", name);
+    const char *const at = strstr(sheet, word);
+    unsigned value = 0;
+    ck_assert_msg(at != NULL, "no colour %s", name);
+    ck_assert_int_eq(sscanf(at + strlen(word), "%6x", &value), 1);
+    for (unsigned i = 0; i < 3; i++)
+        rgb[i] = (value >> (16 - 8 * i) & 0xff) / 255.0;
+    free(word);
+}
+
+/* Relative luminance and contrast are those of the W3C's WCAG 2.1. */
+static double luminance(const char *sheet, const char *name)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double rgb[3], sum = 0;
+    read_colour(sheet, name, rgb);
+    for (size_t i = 0; i < 3; i++)
+        sum += weights[i] * (rgb[i] <= 0.03928
+                                 ? rgb[i] / 12.92
+                                 : pow((rgb[i] + 0.055) / 1.055, 2.4));
+    return sum;
+}
+
+static void check_contrast(const char *sheet, const char *text,
+                           const char *const *boxes)
+{
+    for (; *boxes != NULL; boxes++) {
+        const double a = luminance(sheet, text), b = luminance(sheet, *boxes);
+        const double contrast = (fmax(a, b) + 0.05) / (fmin(a, b) + 0.05);
+        ck_assert_msg(contrast >= 4.5, "%s on %s: %.2f", text, *boxes,
+                      contrast);
+    }
+}
+
+/* In light, and in dark: whatever stands in a box, and numbers of SMs. */
+START_TEST(text_can_be_read_on_every_box)
+{
+    static const char *const filled[] = {
+        "gpu",  "sm",       "memory", "l2",          "half", "sms",
+        "gpc",  "group",    "part",   "data",        "path", "shared",
+        "code", "constant", "key",    "translation", NULL};
+    static const char *const small[] = {"one", "each", NULL};
+    struct buf sheet = {0};
+    style_write(&sheet);
+    const char *const modes[] = {sheet.data, strstr(sheet.data, "@media")};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        check_contrast(modes[i], "ink", filled);
+        check_contrast(modes[i], "faint", filled);
+        check_contrast(modes[i], "doubt", filled);
+        check_contrast(modes[i], "ink", small);
+    }
+    buf_free(&sheet);
+}
+END_TEST
+
 START_TEST(the_picture_in_docs_is_of_the_report)
 {
     struct buf out = {0};
@@ -600,6 +659,7 @@ Suite *suite_picture(void)
     tcase_add_test(tests, what_does_not_exist_is_not_drawn);
     tcase_add_test(tests, a_large_gpu_stays_small_and_apart);
     tcase_add_test(tests, text_that_does_not_fit_is_cut_between_characters);
+    tcase_add_test(tests, text_can_be_read_on_every_box);
     tcase_add_test(tests, the_picture_in_docs_is_of_the_report);
     return suite;
 }

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* Colours in light and in dark; a kind of box has that of its name.  Text on
- * any of them has a contrast of 4.5 : 1 at least. */
+/* Colours in light and in dark; a kind of box has that of its name.  Text
+ * has a contrast of 4.5 : 1 at least, which a test computes. */
 static const struct colour {
     const char *name, *light, *dark;
     bool box;
