@@ -382,6 +382,20 @@ START_TEST(sms_stand_in_their_group_beside_their_part)
 }
 END_TEST
 
+/* A report of load alone has not the driver's number of SMs. */
+START_TEST(a_list_of_groups_says_how_many_sms_there_are)
+{
+    struct arena arena = {0};
+    struct results r = {0};
+    group(&r, "sm.gpc_of_sm", 6, 2);
+    const struct box *const gpu = machine_boxes(&r, &arena);
+    ck_assert_uint_eq(count_kind(gpu, "each") + count_kind(gpu, "one"), 6);
+    ck_assert_uint_eq(count_kind(gpu, "gpc"), 3);
+    arena_empty(&arena);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(a_mark_says_how_far_it_holds)
 {
     struct arena arena = {0};
@@ -650,6 +664,7 @@ Suite *suite_picture(void)
     tcase_add_test(tests, a_storage_stands_in_what_has_one_of_it);
     tcase_add_test(tests, an_owner_that_is_not_sure_is_said);
     tcase_add_test(tests, sms_stand_in_their_group_beside_their_part);
+    tcase_add_test(tests, a_list_of_groups_says_how_many_sms_there_are);
     tcase_add_test(tests, a_mark_says_how_far_it_holds);
     tcase_add_test(tests, what_is_plain_has_no_mark);
     tcase_add_test(tests, a_tool_tip_says_interval_study_and_reason);

@@ -203,7 +203,8 @@ static void add_sm(const struct plan *p, struct box *parent)
     struct box *const sm = box_new(m->arena, "sm");
     sm->title = "SM 0";
     if (p->all > 1)
-        sm->note = machine_text(m, xasprintf("1 of %zu, in full", p->all));
+        sm->note =
+            machine_text(m, xasprintf("%zu ×, drawn once in full", p->all));
     sm->wide = true;
     add_storages(p, sm, (struct scope){.parts = 1, .sms = 1});
     add_parts(p, sm);
@@ -313,7 +314,7 @@ static const char *device_text(const struct results *r, const char *name,
 
 static void make_plan(struct plan *p)
 {
-    p->all = count_of(results_find(p->machine->results, "sm.count"));
+    p->all = sm_map_sms(p->machine->results);
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const char *const component = kinds[i].component;
         if (!storage_present(p->machine->results, component) ||

@@ -77,14 +77,27 @@ static void find_sides(struct sm_map *map)
         map->beside[0] = map->beside[1] = NULL;
 }
 
+size_t sm_map_sms(const struct results *r)
+{
+    double sms;
+    if (finding_number(storage_finding(r, "sm", "count"), &sms))
+        return sms >= 1 ? (size_t)fmin(sms, 1e6) : 0;
+    for (enum level l = 0; l < LEVELS; l++) {
+        const struct finding *const f =
+            storage_finding(r, "sm", groupings[l].attribute);
+        if (f != NULL && f->value.kind == VALUE_LIST)
+            return f->value.count;
+    }
+    return 0;
+}
+
 static struct sm_map find_map(const struct machine *m)
 {
     struct sm_map map = {.machine = m};
-    double sms;
-    if (!finding_number(storage_finding(m->results, "sm", "count"), &sms) ||
-        !(sms >= 1) || sms > SMS_MOST)
+    const size_t sms = sm_map_sms(m->results);
+    if (sms == 0 || sms > SMS_MOST)
         return map;
-    map.count = (size_t)sms;
+    map.count = sms;
     map.all = arena_alloc(m->arena, map.count, sizeof *map.all);
     for (size_t i = 0; i < map.count; i++)
         map.all[i] = true;

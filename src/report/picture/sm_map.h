@@ -5,6 +5,9 @@
 
 #include "report/picture/storage_box.h"
 
+/* How many SMs there are, by the driver or by a list of all; 0: not known. */
+size_t sm_map_sms(const struct results *results);
+
 /* The box of L2 with its SMs; without L2 that of the SMs; NULL: neither is
  * known. */
 struct box *sm_map_box(const struct machine *machine);
