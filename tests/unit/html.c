@@ -202,6 +202,55 @@ START_TEST(starts_and_ends_are_a_raster)
 }
 END_TEST
 
+static void curve_of(struct results *r, const char *id,
+                     const struct curve_kind *kind, const double *y,
+                     size_t count)
+{
+    finding_set(results_add(r, id, "study"), STATUS_MEASURED, value_number(4),
+                "");
+    for (size_t i = 0; i < count; i++)
+        curve_point(results_curve(r, id, kind),
+                    (struct curve_seen){(double)i + 1, y[i], "visit"});
+}
+
+START_TEST(sms_that_share_and_lines_of_a_set_are_seen)
+{
+    static const struct curve_kind sharing = {"shares it", "sm", "", ""},
+                                   set = {"conflict set", "member", "", "B"};
+    struct results r = {0};
+    curve_of(&r, "tlb_l2.sms_sharing", &sharing, (double[]){1, 0}, 2);
+    curve_of(&r, "l1.ways", &set, (double[]){4096, 8192, 12288}, 3);
+    char *const page = page_of(&r);
+    ck_assert(has(page, "<title>SM 0: shares it 1</title>"));
+    ck_assert(has(page, "<title>SM 1: shares it 1</title>"));
+    ck_assert(has(page, "<title>SM 2: shares it 0</title>"));
+    ck_assert_uint_eq(count_of(page, "class=\"on\""), 4);
+    free(page);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(candidates_for_a_policy_are_bars)
+{
+    struct results r = {0};
+    struct finding *const f = results_add(&r, "l1.policy", "structure");
+    finding_set(f, STATUS_MEASURED, value_text("lru"), "");
+    finding_protocol(f, "agrees_lru", value_number(1));
+    finding_protocol(f, "agrees_fifo", value_number(0.75));
+    char *page = page_of(&r);
+    ck_assert(has(page, ">loads as predicted (%)</text>"));
+    ck_assert(has(page, "<td>fifo</td><td>75</td><td>–</td>"));
+    free(page);
+    finding_protocol(f, "likelihood_lru", value_number(-0.01));
+    finding_protocol(f, "likelihood_fifo", value_number(-0.7));
+    page = page_of(&r);
+    ck_assert(has(page, ">log-likelihood of a load</text>"));
+    ck_assert(has(page, ">-0.7</text>"));
+    free(page);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(experiments_are_typed_as_they_stand)
 {
     struct results r = {0};
@@ -484,6 +533,8 @@ Suite *suite_html(void)
     tcase_add_test(tests, index_bits_are_masks);
     tcase_add_test(tests, words_and_effects_are_bars);
     tcase_add_test(tests, starts_and_ends_are_a_raster);
+    tcase_add_test(tests, sms_that_share_and_lines_of_a_set_are_seen);
+    tcase_add_test(tests, candidates_for_a_policy_are_bars);
     tcase_add_test(tests, experiments_are_typed_as_they_stand);
     tcase_add_test(tests, what_is_open_says_why);
     tcase_add_test(tests, a_cost_is_a_row_of_its_own_table);

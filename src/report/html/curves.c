@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/html/figure.h"
 #include "report/html/plots.h"
+#include "report/plot/cells.h"
 #include "report/plot/chart.h"
 #include "report/plot/raster.h"
 #include "report/quantity.h"
@@ -243,15 +244,61 @@ static void draw_spans(const struct group *g)
     put_below(g);
 }
 
+/* Which of the other SMs have something of the first one's, 1, or not, 0. */
+static void draw_sms(const struct group *g)
+{
+    enum { SMS_MOST = 1024 };
+    const struct finding_curve *const c = g->curve[0];
+    int of[SMS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < SMS_MOST; i++)
+        of[i] = i == 0 ? 1 : CELLS_NONE;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->x[i] >= 0 && c->x[i] < SMS_MOST) {
+            const size_t sm = (size_t)c->x[i];
+            of[sm] = c->y[i] > 0.5;
+            count = sm + 1 > count ? sm + 1 : count;
+        }
+    char *const label = html_name(g->finding->id);
+    cells_write(&(struct cells){label, "SM", c->name, of, count}, g->h->out);
+    free(label);
+    put_below(g);
+}
+
+/* Which bits of their addresses lines of one set have. */
+static void draw_members(const struct group *g)
+{
+    enum { MEMBERS_MOST = 32 };
+    const struct finding_curve *const c = g->curve[0];
+    unsigned long long mask[MEMBERS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < c->count && count < MEMBERS_MOST; i++)
+        if (c->y[i] >= 0 && c->y[i] < 0x1p63)
+            mask[count++] = (unsigned long long)c->y[i];
+    char *const label = html_name(g->finding->id);
+    masks_write(&(struct masks){label, "line", mask, count}, g->h->out);
+    free(label);
+    put_below(g);
+}
+
+static bool is_of(const struct group *g, const char *name, const char *x_name)
+{
+    return g->count == 1 && strcmp(g->curve[0]->x_name, x_name) == 0 &&
+           (name == NULL || strcmp(g->curve[0]->name, name) == 0);
+}
+
 static void draw_group(const struct group *g)
 {
     const struct finding_curve *const c = g->curve[0];
     figure_open(g->h, g->finding);
     if (g->count == 2 && are_spans(c, g->curve[1]))
         draw_spans(g);
-    else if (g->count == 1 && strcmp(c->name, "lines left") == 0 &&
-             strcmp(c->x_name, "lines loaded") == 0)
+    else if (is_of(g, "lines left", "lines loaded"))
         draw_shares(g);
+    else if (is_of(g, "conflict set", "member"))
+        draw_members(g);
+    else if (is_of(g, NULL, "sm"))
+        draw_sms(g);
     else
         draw_curves(g);
     figure_close(g->h);

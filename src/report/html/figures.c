@@ -109,6 +109,8 @@ static void draw_finding(struct figures *figures, const struct finding *f)
     plots_of_curves(&h, f, figures->curve + first, count);
     if (plots_can_list(f))
         plots_of_list(&h, f);
+    if (plots_can_policy(f))
+        plots_of_policy(&h, f);
 }
 
 struct figures *figures_of(const struct html *h)

@@ -216,7 +216,8 @@ static void draw_chart(struct list *l)
                     .low = said_numbers(l, "low"),
                     .high = said_numbers(l, "high"),
                     .count = l->count,
-                    .apart = named(l, "*sm_of_block")}},
+                    .apart =
+                        named(l, "*sm_of_block") || named(l, "*.set_ways")}},
         .count = 1,
     };
     add_sawtooth(l, &d);

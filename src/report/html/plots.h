@@ -13,4 +13,9 @@ void plots_of_curves(const struct html *html, const struct finding *finding,
 bool plots_can_list(const struct finding *finding);
 void plots_of_list(const struct html *html, const struct finding *finding);
 
+/* Candidates for a policy, by how well each explains what was seen; a finding of
+ * no others has none. */
+bool plots_can_policy(const struct finding *finding);
+void plots_of_policy(const struct html *html, const struct finding *finding);
+
 #endif

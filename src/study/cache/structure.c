@@ -208,6 +208,19 @@ static bool is_held(const struct structure_question *q)
            size <= held->interval[1];
 }
 
+/* Lines that push each other out: the first, and as many others as its set has
+ * ways. */
+static void show_set(const struct structure_question *q)
+{
+    static const struct curve_kind members = {"conflict set", "member", "",
+                                              "B"};
+    const struct script_lines *const set = &q->shape.set;
+    for (size_t i = 0; q->eviction.strewn == 0 && i < set->count; i++)
+        lab_point(q->lab, q->row->component, "ways", &members,
+                  (struct curve_seen){(double)i, (double)set->at[i],
+                                      q->eviction.overflows});
+}
+
 /* Sets and ways may name more lines than there is room for data. */
 static void report_shape(struct structure_question *q,
                          const struct geometry_lines *lines)
@@ -438,14 +451,21 @@ static struct policy_loads draw(struct structure_question *q,
     return loads;
 }
 
+static void say_score(struct finding *f, const char *what, const char *policy,
+                      double score)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s_%s", what, policy);
+    finding_protocol(f, name, value_number(score));
+}
+
 static void say_scores(struct finding *f, const struct policy_verdict *v)
 {
     for (int p = 0; p < POLICY_COUNT; p++)
         if (!isinf(v->score[p].likelihood)) {
-            char name[48];
-            snprintf(name, sizeof name, "agrees_%s",
-                     cache_policy_name((enum cache_policy)p));
-            finding_protocol(f, name, value_number(v->score[p].agrees));
+            const char *const name = cache_policy_name((enum cache_policy)p);
+            say_score(f, "agrees", name, v->score[p].agrees);
+            say_score(f, "likelihood", name, v->score[p].likelihood);
         }
     if (v->policy == POLICY_RRIP) {
         struct value ages = value_list();
@@ -821,6 +841,7 @@ static void find_structure(struct structure_question *q)
         report_short(q);
     } else if (q->shape.sets > 0) {
         report_shape(q, &lines);
+        show_set(q);
         if (q->open)
             propose_line(q);
     } else if (q->eviction.strewn > 0 && q->parts == 2) {

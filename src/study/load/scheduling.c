@@ -440,6 +440,31 @@ static void report_kind(const struct scheduling_question *q,
     report_clocks(q);
 }
 
+/* When each warp of the SM of the first one was at work, from its first one on,
+ * warps of a block in a row. */
+static void show_warps(const struct scheduling_question *q)
+{
+    static const struct curve_kind edges[] = {{"start", "warp", "", "cycles"},
+                                              {"end", "warp", "", "cycles"}};
+    const struct timelines *const t = &q->t;
+    const char *const policy = lab_text(q->lab, "policy_%s", q->kind->name);
+    struct span all = span_none;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->warps[i].sm == t->warps[0].sm && t->warps[i].repeat == 0)
+            span_hold(&all, t->warps[i].span.start, t->warps[i].span.end);
+    for (size_t i = 0, row = 0; i < t->count; i++) {
+        const struct span *const s = &t->warps[i].span;
+        if (t->warps[i].sm != t->warps[0].sm || t->warps[i].repeat != 0)
+            continue;
+        const struct curve_seen start = {(double)row, s->start - all.start,
+                                         t->experiment};
+        const struct curve_seen end = {(double)row++, s->end - all.start,
+                                       t->experiment};
+        lab_point(q->lab, "scheduling", policy, &edges[0], start);
+        lab_point(q->lab, "scheduling", policy, &edges[1], end);
+    }
+}
+
 /* Longer and longer kernels until SMs agree on the policy. */
 static void scheduling_ask_kind(struct scheduling_question *q)
 {
@@ -455,6 +480,7 @@ static void scheduling_ask_kind(struct scheduling_question *q)
         if (!is_decided(&o) && steps < STEPS_MOST)
             continue;
         report_kind(q, &o);
+        show_warps(q);
         return;
     }
 }

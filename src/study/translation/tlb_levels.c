@@ -540,16 +540,25 @@ static void level_sweeps(struct sweeps *s)
     }
 }
 
+/* "2 MiB apart" */
+static const char *name_of(const struct tlb_question *q, size_t number,
+                           uint64_t apart)
+{
+    enum { MIB = 1 << 20 };
+    if (number == 0)
+        return "far apart";
+    return apart % MIB == 0
+               ? lab_text(q->lab, "%" PRIu64 " MiB apart", apart / MIB)
+               : lab_text(q->lab, "%" PRIu64 " B apart", apart);
+}
+
 /* What the levels were told from, a curve a distance. */
 static void show(const struct tlb_question *q, const struct sweeps *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct sweep *const of = &s->at[i];
-        const struct curve_kind by_places = {
-            i == 0 ? "far apart"
-                   : lab_text(q->lab, "%" PRIu64 " B apart",
-                              of->in.unit),
-            "places", "", "cycles"};
+        const struct curve_kind by_places = {name_of(q, i, of->in.unit),
+                                             "places", "", "cycles"};
         for (size_t j = 0; j < of->count; j++)
             lab_point(q->lab, "tlb", "levels", &by_places,
                       (struct curve_seen){(double)of->places[j], of->mean[j],

@@ -217,6 +217,15 @@ static void ask_again(struct tlb_question *q, size_t level,
             share[i] = fmin(share[i], again[at++]);
 }
 
+static void show_sm(const struct tlb_question *q, size_t level, unsigned sm,
+                    bool shares)
+{
+    static const struct curve_kind by_sm = {"shares it with SM 0", "sm", "",
+                                            ""};
+    lab_point(q->lab, tlb_components[level], "sms_sharing", &by_sm,
+              (struct curve_seen){sm, shares, q->experiment});
+}
+
 /* How many of the SMs push the target out. */
 static uint64_t ask_few(struct tlb_question *q, size_t level,
                         const unsigned *sms, unsigned count,
@@ -228,11 +237,15 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
     unsigned sharing[AT_ONCE], shared = 0;
     ask_between(q, level, &t, e, share);
     ask_again(q, level, &t, e, share);
-    for (unsigned i = 0; lab_ok(q->lab) && i < count; i++)
-        if (is_between(share[i]) || (laps == 1 && is_miss(share[i]))
+    for (unsigned i = 0; lab_ok(q->lab) && i < count; i++) {
+        const bool shares =
+            is_between(share[i]) || (laps == 1 && is_miss(share[i]))
                 ? is_shared_by(q, level, sms[i], e)
-                : is_miss(share[i]))
+                : is_miss(share[i]);
+        show_sm(q, level, sms[i], shares);
+        if (shares)
             sharing[shared++] = sms[i];
+    }
     doubt_turns(q, level, sharing, shared, e);
     log_say(LOG_DEBUG, "tlb_l%zu: %u of %u SMs from SM %u on share it",
             level + 1, shared, count, sms[0]);
