@@ -91,6 +91,8 @@ static const char *name_of_y(const struct group *g)
     const char *const name = g->curve[0]->name;
     if (g->count == 1)
         return name;
+    if (are_spans(g->curve[0], g->curve[1]))
+        return "time";
     return strcmp(g->curve[0]->y_unit, "cycles") == 0 ? "latency" : "value";
 }
 

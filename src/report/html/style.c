@@ -102,7 +102,9 @@ static const char plots[] =
 
 static const char print[] =
     "@media (max-width:600px){body{padding:0 .7rem 3rem}"
-    "th,td{padding:.22rem .45rem}h1{font-size:1.4rem}}\n"
+    "th,td{padding:.22rem .45rem}h1{font-size:1.4rem}"
+    "#answer th:first-child{position:sticky;left:0;"
+    "background:var(--page)}}\n"
     "@media print{nav,.skip,.sortable button::after{display:none}"
     "body{max-width:none;font-size:10pt}"
     ".wide,.tall,.repeat code{overflow:visible;max-height:none}"

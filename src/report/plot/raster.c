@@ -1,5 +1,7 @@
 #include "report/plot/raster.h"
 
+#include <stdio.h>
+
 #include "report/plot/draw.h"
 #include "report/plot/scale.h"
 #include "report/quantity.h"
@@ -52,6 +54,16 @@ static void draw_rows(const struct raster *r, const struct scale *x,
     }
 }
 
+/* The first and the last, counted from 0. */
+static void draw_numbers(const struct raster *r, struct buf *out)
+{
+    char text[32];
+    draw_text(out, "tick", (struct at){LEFT - 6, TOP + 10}, DRAW_END, "0");
+    snprintf(text, sizeof text, "%zu", r->count - 1);
+    draw_text(out, "tick", (struct at){LEFT - 6, TOP + height_of(r)}, DRAW_END,
+              text);
+}
+
 static void draw_axis(const struct raster *r, const struct scale *x, double y,
                       struct buf *out)
 {
@@ -77,6 +89,7 @@ void raster_write(const struct raster *r, struct buf *out)
     const double bottom = TOP + height_of(r);
     draw_open(out, bottom + BELOW, r->label);
     draw_rows(r, &x, out);
+    draw_numbers(r, out);
     draw_axis(r, &x, bottom + 2, out);
     draw_upward(out, "name", (struct at){12, (TOP + bottom) / 2}, r->row);
     draw_close(out);
