@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "report/costs.h"
 #include "report/html/html.h"
 #include "report/picture/picture.h"
 #include "report/report.h"
@@ -38,12 +39,19 @@ static void put_head(const struct html *h)
     buf_text(h->out, "</header>\n");
 }
 
+/* A report of instructions alone shows no machine. */
+static bool has_picture(const struct html *h)
+{
+    return !costs_only(h->results) && h->results->finding_count > 0;
+}
+
 static void put_links(const struct html *h, const struct figures *figures,
                       bool instructions)
 {
     buf_text(h->out, "<nav aria-label=\"sections\">\n"
-                     "<a href=\"#answer\">The answer</a>\n"
-                     "<a href=\"#picture\">The picture</a>\n");
+                     "<a href=\"#answer\">The answer</a>\n");
+    if (has_picture(h))
+        buf_text(h->out, "<a href=\"#picture\">The picture</a>\n");
     figures_links(figures);
     if (instructions)
         buf_text(h->out, "<a href=\"#instructions\">Instructions</a>\n");
@@ -96,7 +104,8 @@ static int html_write(const struct results *results,
     buf_text(out, "<main>\n<section id=\"answer\">\n");
     html_answer(&h);
     buf_text(out, "</section>\n");
-    put_picture(&h);
+    if (has_picture(&h))
+        put_picture(&h);
     figures_write(figures);
     buf_append(out, buf_string(&instructions), instructions.length);
     html_findings(&h);

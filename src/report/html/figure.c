@@ -107,7 +107,7 @@ static void put_command(const struct html *h, const char *experiment)
     buf_text(&command, "sonde probe");
     put_words(&command, experiment);
     put_device(h, &command);
-    buf_text(h->out, "<code tabindex=\"0\">");
+    buf_text(h->out, "<code>");
     html_text(h, buf_string(&command));
     buf_text(h->out, "</code>\n");
     buf_free(&command);

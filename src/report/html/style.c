@@ -80,7 +80,7 @@ static const char plots[] =
     "figcaption{min-height:2.6rem}"
     "figcaption code{color:var(--faint)}"
     "figure svg{display:block;width:100%;height:auto;max-width:560px}"
-    ".picture{overflow-x:auto}.picture svg{min-width:38rem}"
+    ".picture{overflow-x:auto}.picture svg{min-width:34rem}"
     ".repeat{font-size:.85rem;color:var(--faint)}"
     ".repeat code{display:block;max-height:3.2em;overflow:auto;"
     "background:var(--shade);padding:.1rem .4rem;margin:.15rem 0}"
@@ -103,6 +103,7 @@ static const char plots[] =
 static const char print[] =
     "@media (max-width:600px){body{padding:0 .7rem 3rem}"
     "th,td{padding:.22rem .45rem}h1{font-size:1.4rem}"
+    "#answer td,#answer thead th{white-space:nowrap}"
     "#answer th:first-child{position:sticky;left:0;"
     "background:var(--page)}}\n"
     "@media print{nav,.skip,.sortable button::after{display:none}"
