@@ -220,8 +220,7 @@ static void ask_again(struct tlb_question *q, size_t level,
 static void show_sm(const struct tlb_question *q, size_t level, unsigned sm,
                     bool shares)
 {
-    static const struct curve_kind by_sm = {"shares it with SM 0", "sm", "",
-                                            ""};
+    static const struct curve_kind by_sm = {"shares it", "sm", "", ""};
     lab_point(q->lab, tlb_components[level], "sms_sharing", &by_sm,
               (struct curve_seen){sm, shares, q->experiment});
 }
