@@ -15,7 +15,7 @@ static const char colours[] =
     "--band:#f3d9c5;--on:#0067a5;--off:#ececec;"
     "--g0:#b9dcf2;--g1:#f6d3ae;--g2:#b8e3cf;--g3:#efc9e0;"
     "--g4:#f3ecae;--g5:#d7d7d7;--g6:#d9cdf3;--g7:#f6c3bd}\n"
-    "@media (prefers-color-scheme:dark){:root{"
+    "@media screen and (prefers-color-scheme:dark){:root{"
     "--page:#16181c;--ink:#e8e8e8;--faint:#a8a8a8;--rule:#44474d;"
     "--link:#8fc4f2;--warn:#ffb877;--warnback:#33261a;--shade:#202329;"
     "--s0:#56b4e9;--s1:#f08c3c;--s2:#3fc79a;--s3:#dd8dbd;"
@@ -107,10 +107,12 @@ static const char print[] =
     "#answer th:first-child{position:sticky;left:0;"
     "background:var(--page)}}\n"
     "@media print{nav,.skip,.sortable button::after{display:none}"
-    "body{max-width:none;font-size:10pt}"
+    "body{max-width:none;font-size:10pt;padding:0}"
+    "table{font-size:8pt}th,td{padding:.1rem .4rem}"
     ".wide,.tall,.repeat code{overflow:visible;max-height:none}"
-    "figure{break-inside:avoid}h2{break-after:avoid}"
-    ".figures{grid-template-columns:1fr 1fr}.picture svg{min-width:0}"
+    "figure,.picture{break-inside:avoid}h2,figcaption{break-after:avoid}"
+    ".figures{grid-template-columns:1fr 1fr}"
+    ".picture svg{min-width:0;width:auto;max-height:23cm}"
     "figure details{display:none}}\n";
 
 enum { SERIES = 8, GROUPS = 8 };
