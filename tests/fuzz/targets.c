@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "testing.h"
 #include "unit/cubins.h"
+#include "unit/markup_check.h"
 
 static void add_text(struct seeds *seeds, const char *text)
 {
@@ -107,12 +108,25 @@ static void assert_round_trip(const struct results *results)
 }
 
 /* What was read is written and read once more: the same must come of it. */
+/* Whatever a report says, its page is well-formed. */
+static void assert_page(const struct results *results)
+{
+    struct buf page = {0};
+    struct error err;
+    ck_assert_int_eq(report_html.write(results, &plain, &page, &err), 0);
+    char *const wrong = markup_wrong(buf_string(&page));
+    ck_assert_msg(wrong == NULL, "%s", wrong);
+    buf_free(&page);
+}
+
 static int read_report(const struct buf *input, struct error *err)
 {
     struct results results = {0};
     const int status = report_read(input->data, "input", &results, err);
     if (status == 0)
         assert_round_trip(&results);
+    if (status == 0)
+        assert_page(&results);
     results_free(&results); /* what was read before it was refused, too */
     return status;
 }
