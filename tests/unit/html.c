@@ -230,6 +230,25 @@ START_TEST(sms_that_share_and_lines_of_a_set_are_seen)
 }
 END_TEST
 
+/* 8 KiB stay of 16: half of what a cache of 8 KiB is asked for. */
+START_TEST(hits_of_a_sample_have_their_model)
+{
+    static const struct curve_kind sample = {"sample", "bytes", "B", ""};
+    struct results r = {0};
+    finding_set(results_add(&r, "l2.size", "size"), STATUS_MEASURED,
+                value_number(8192), "B");
+    curve_point(results_curve(&r, "l2.size", &sample),
+                (struct curve_seen){16384, 0.5, "overfill"});
+    char *const page = page_of(&r);
+    ck_assert(has(page, ">hit share (%)</text>"));
+    ck_assert(has(page, ">8 KiB</text>"));
+    ck_assert_uint_eq(count_of(page, "class=\"model s1\""), 2);
+    ck_assert(has(page, "<td>16384</td><td>0.5</td>"));
+    free(page);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(candidates_for_a_policy_are_bars)
 {
     struct results r = {0};
@@ -534,6 +553,7 @@ Suite *suite_html(void)
     tcase_add_test(tests, words_and_effects_are_bars);
     tcase_add_test(tests, starts_and_ends_are_a_raster);
     tcase_add_test(tests, sms_that_share_and_lines_of_a_set_are_seen);
+    tcase_add_test(tests, hits_of_a_sample_have_their_model);
     tcase_add_test(tests, candidates_for_a_policy_are_bars);
     tcase_add_test(tests, experiments_are_typed_as_they_stand);
     tcase_add_test(tests, what_is_open_says_why);

@@ -192,29 +192,55 @@ static double lines_held(const struct group *g)
     return bytes;
 }
 
-/* Of lines loaded the share that is still there: all of as many as fit, and
- * the fewer the more there are. */
+/* Of lines loaded, or of a sample of bytes, the share that is still there: all
+ * of as many as fit, and the fewer the more there are. */
+struct shares {
+    double held; /* of what x counts; 0: not known */
+    bool of_lines;
+};
+
+static struct shares shares_of(const struct group *g)
+{
+    const bool of_lines = strcmp(g->curve[0]->x_unit, "B") != 0;
+    const struct value *const size = &g->finding->value;
+    if (of_lines)
+        return (struct shares){lines_held(g), true};
+    return (struct shares){size->kind == VALUE_NUMBER ? size->number : 0,
+                           false};
+}
+
+enum { MODEL_POINTS = 60 };
+
+static struct chart_series model_of(const struct group *g, double held,
+                                    double *x, double *y)
+{
+    const struct finding_curve *const c = g->curve[0];
+    const double first = fmin(c->x[0], held / 2);
+    const double last = fmax(c->x[c->count - 1], 2 * held);
+    for (size_t i = 0; i < MODEL_POINTS; i++) {
+        x[i] = first + (last - first) * (double)i / (MODEL_POINTS - 1);
+        y[i] = x[i] > held ? 100 * held / x[i] : 100;
+    }
+    return (struct chart_series){.name = "as many as the size holds",
+                                 .x = x,
+                                 .y = y,
+                                 .count = MODEL_POINTS,
+                                 .model = true};
+}
+
 static void draw_shares(const struct group *g)
 {
-    enum { MODEL_POINTS = 60 };
     const struct finding_curve *const c = g->curve[0];
-    const double held = lines_held(g);
+    const struct shares s = shares_of(g);
     double *const share = xcalloc(c->count, sizeof *share);
     double x[MODEL_POINTS], y[MODEL_POINTS];
     for (size_t i = 0; i < c->count; i++)
-        share[i] = c->x[i] > 0 ? 100 * c->y[i] / c->x[i] : NAN;
-    for (size_t i = 0; i < MODEL_POINTS; i++) {
-        x[i] = c->x[0] +
-               (c->x[c->count - 1] - c->x[0]) * (double)i / (MODEL_POINTS - 1);
-        y[i] = x[i] > held ? 100 * held / x[i] : 100;
-    }
+        share[i] = !s.of_lines   ? 100 * c->y[i]
+                   : c->x[i] > 0 ? 100 * c->y[i] / c->x[i]
+                                 : NAN;
     const struct chart_series series[] = {
         {.name = "looks that hit", .x = c->x, .y = share, .count = c->count},
-        {.name = "as many as the size holds",
-         .x = x,
-         .y = y,
-         .count = MODEL_POINTS,
-         .model = true},
+        model_of(g, s.held, x, y),
     };
     const struct finding_curve named = {.id = c->id,
                                         .name = c->name,
@@ -223,7 +249,7 @@ static void draw_shares(const struct group *g)
                                         .y_unit = "%",
                                         .count = c->count};
     const struct group shown = {g->h, g->finding, {&named}, 1};
-    put_chart(&shown, series, held > 0 ? 2 : 1, "hit share");
+    put_chart(&shown, series, s.held > 0 ? 2 : 1, "hit share");
     free(share);
     put_below(g);
 }
@@ -295,7 +321,8 @@ static void draw_group(const struct group *g)
     figure_open(g->h, g->finding);
     if (g->count == 2 && are_spans(c, g->curve[1]))
         draw_spans(g);
-    else if (is_of(g, "lines left", "lines loaded"))
+    else if (is_of(g, "lines left", "lines loaded") ||
+             is_of(g, "sample", "bytes"))
         draw_shares(g);
     else if (is_of(g, "conflict set", "member"))
         draw_members(g);

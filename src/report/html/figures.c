@@ -64,14 +64,13 @@ static int by_id(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Of as many points as one can draw. */
 static void sort_curves(struct figures *figures)
 {
     const struct results *const r = figures->html->results;
     struct ranked *const all = xcalloc(r->curve_count + 1, sizeof *all);
     size_t count = 0;
     for (size_t i = 0; i < r->curve_count; i++)
-        if (r->curves[i]->count > 1)
+        if (r->curves[i]->count > 0)
             all[count++] = (struct ranked){r->curves[i], i};
     qsort(all, count, sizeof *all, by_id);
     figures->curve = xcalloc(count + 1, sizeof(struct finding_curve *));

@@ -313,6 +313,7 @@ enum { BYTES_OF_LOOK = 32768, LEAD = 2048, WARPS = 8 };
 
 static double share_left(struct bracket_question *q, uint64_t bytes)
 {
+    static const struct curve_kind by_samples = {"sample", "bytes", "B", ""};
     const uint64_t each = u64_within(1, bytes / BYTES_OF_LOOK, LOOKS_OF_TRIAL);
     const struct samples *const s =
         lab_probe(q->lab,
@@ -331,7 +332,10 @@ static double share_left(struct bracket_question *q, uint64_t bytes)
         seen += count.at[i];
         left += cycles.at[i] < limit ? count.at[i] : 0;
     }
-    return seen > 0 ? left / seen : 0;
+    const double share = seen > 0 ? left / seen : 0;
+    lab_point(q->lab, q->row->component, "size", &by_samples,
+              (struct curve_seen){(double)bytes, share, s->experiment});
+    return share;
 }
 
 /* A ring that is one and a half to three times as large. */
