@@ -53,7 +53,17 @@ struct bracket_question {
     uint64_t overflows;    /* the smallest tried that settled, and misses */
 };
 
-static const struct curve_kind by_bytes = {"latency", "bytes", "B", "cycles"};
+/* Of a ring that is gone over in other steps less may be asked: another curve.
+ */
+static void show(const struct bracket_question *q, unsigned stride,
+                 struct curve_seen seen)
+{
+    const struct curve_kind by_bytes = {
+        stride == q->row->fine ? "latency"
+                               : lab_text(q->lab, "stride %u", stride),
+        "bytes", "B", "cycles"};
+    lab_point(q->lab, q->row->component, "size", &by_bytes, seen);
+}
 
 /* What a load costs of a ring that is swept, or chased, `times` before. */
 static double ring_cost(struct bracket_question *q, uint64_t bytes,
@@ -66,8 +76,7 @@ static double ring_cost(struct bracket_question *q, uint64_t bytes,
                     "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
                     " %s visits=4096 repeats=1",
                     level_ring(q->row), bytes, stride, q->shift, fill);
-    lab_point(q->lab, q->row->component, "size", &by_bytes,
-              (struct curve_seen){(double)bytes, c.cycles, c.experiment});
+    show(q, stride, (struct curve_seen){(double)bytes, c.cycles, c.experiment});
     return c.cycles;
 }
 
