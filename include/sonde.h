@@ -265,6 +265,24 @@ int sonde_merge(struct sonde **sessions, size_t *count, bool models,
  */
 const char *sonde_format_of(const char *path);
 
+struct sonde_comparison {
+    const char *only;   /* patterns of ids with commas between; NULL: all */
+    double tolerance;   /* how far beyond intervals, as a share of the base's
+                           number: 0.02 */
+    const char *format; /* "txt" or "json"; NULL: "txt" */
+};
+
+/*
+ * The first session against the others, at least one.  0 if they are alike, 1
+ * if a finding differs (its intervals are further apart than the tolerance, or
+ * it is of structure and another) or has no value any more; and the comparison
+ * as text, the furthest first, which the caller frees.
+ */
+int sonde_compare(struct sonde *const *sessions, size_t count,
+                  const struct sonde_comparison *wish,
+                  const struct sonde_style *style, char **text,
+                  struct sonde_error *err);
+
 /* One experiment: "chase", {"space=global", "bytes=4096"}.  Its samples as a
  * table, tab-separated under a heading line, and at the end a line that begins
  * with #: their median, and how it is made of the columns.  The caller frees. */

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "report/compare/compare.h"
 #include "report/merge.h"
 #include "report/report.h"
 
@@ -120,22 +121,37 @@ int sonde_merge(struct sonde **sessions, size_t *count, bool models,
 
 /* ---- writing ------------------------------------------------------------ */
 
+static struct report_style style_of(const struct sonde_style *style)
+{
+    static const struct sonde_style plain;
+    const struct sonde_style *const s = style != NULL ? style : &plain;
+    return (struct report_style){.color = s->color,
+                                 .verbose = s->verbose,
+                                 .tree = s->tree,
+                                 .ascii = s->ascii,
+                                 .width = s->width};
+}
+
+/* What so many sessions found; the caller frees the list. */
+static const struct results **results_of(struct sonde *const *sessions,
+                                         size_t count)
+{
+    const struct results **const results =
+        xreallocarray(NULL, count, sizeof *results);
+    for (size_t i = 0; i < count; i++)
+        results[i] = &sessions[i]->results;
+    return results;
+}
+
 static int format_results(const struct results *const *results, size_t count,
                           const char *format, const struct sonde_style *style,
                           char **text, struct error *err)
 {
-    static const struct sonde_style plain;
     const struct report_format *const f = report_format_find(format);
-    if (style == NULL)
-        style = &plain;
     if (f == NULL)
         return error_set(err, ERR_USAGE, "there is no report format '%s'",
                          format);
-    const struct report_style inner = {.color = style->color,
-                                       .verbose = style->verbose,
-                                       .tree = style->tree,
-                                       .ascii = style->ascii,
-                                       .width = style->width};
+    const struct report_style inner = style_of(style);
     struct buf out = {0};
     const int code = report_write(f, results, count, &inner, &out, err);
     if (code == 0)
@@ -152,10 +168,7 @@ int sonde_report_all(struct sonde *const *sessions, size_t count,
     if (!are_sessions(sessions, count) || format == NULL || text == NULL)
         return session_lacks(__func__, "a session, the format or the text",
                              err);
-    const struct results **const results =
-        xreallocarray(NULL, count, sizeof *results);
-    for (size_t i = 0; i < count; i++)
-        results[i] = &sessions[i]->results;
+    const struct results **const results = results_of(sessions, count);
     const int code = format_results(results, count, format, style, text, &why);
     free(results);
     return session_hand_out(code, &why, err);
@@ -193,4 +206,62 @@ const char *sonde_format_of(const char *path)
     const struct report_format *const f =
         path != NULL ? report_format_of_path(path) : NULL;
     return f != NULL ? f->name : NULL;
+}
+
+/* ---- comparing ---------------------------------------------------------- */
+
+static bool is_format(const char *format, const char *name)
+{
+    return strcmp(format, name) == 0;
+}
+
+static int put_comparison(const struct comparison *c,
+                          const struct sonde_comparison *wish,
+                          const struct report_style *style, struct buf *out,
+                          struct error *err)
+{
+    if (wish->format == NULL || is_format(wish->format, "txt"))
+        compare_text(c, style, out);
+    else if (is_format(wish->format, "json"))
+        compare_json(c, out);
+    else
+        return error_set(err, ERR_USAGE,
+                         "a comparison is written as txt or json, not as '%s'",
+                         wish->format);
+    return compare_alike(c) ? 0 : 1;
+}
+
+static int compare_results(const struct results *const *results, size_t count,
+                           const struct sonde_comparison *wish,
+                           const struct sonde_style *style, struct buf *out,
+                           struct error *err)
+{
+    const struct compare_wish inner = {wish->only, wish->tolerance};
+    const struct report_style page = style_of(style);
+    struct comparison c;
+    int code = compare(results, count, &inner, &c, err);
+    if (code == 0)
+        code = put_comparison(&c, wish, &page, out, err);
+    compare_free(&c);
+    return code;
+}
+
+int sonde_compare(struct sonde *const *sessions, size_t count,
+                  const struct sonde_comparison *wish,
+                  const struct sonde_style *style, char **text,
+                  struct sonde_error *err)
+{
+    static const struct sonde_comparison plain;
+    struct error why = {0};
+    struct buf out = {0};
+    if (count < 2 || !are_sessions(sessions, count) || text == NULL)
+        return session_lacks(__func__, "two sessions or the text", err);
+    const struct results **const results = results_of(sessions, count);
+    const int code = compare_results(
+        results, count, wish != NULL ? wish : &plain, style, &out, &why);
+    free(results);
+    if (code >= 0)
+        *text = buf_take(&out);
+    buf_free(&out);
+    return code < 0 ? session_hand_out(code, &why, err) : code;
 }

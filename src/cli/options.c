@@ -80,6 +80,21 @@ static bool take_seconds(const struct option_row *row, const char *text,
     return false;
 }
 
+/* "2%" or "0.02". */
+static bool take_share(const struct option_row *row, const char *text,
+                       double *share)
+{
+    char *end;
+    *share = strtod(text, &end);
+    const bool percent = end != text && *end == '%';
+    if (percent)
+        *share /= 100;
+    if (end != text && end[percent] == '\0' && isfinite(*share) && *share >= 0)
+        return true;
+    say("--%s takes a share, as 2%% or 0.02, not '%s'", row->name, text);
+    return false;
+}
+
 static bool take_text(const struct option_row *row, const char *text,
                       const char **into)
 {
@@ -102,6 +117,8 @@ static bool take(struct options *options, int index, const char *argument)
         return take_whole(row, argument, field);
     case OPTION_SECONDS:
         return take_seconds(row, argument, field);
+    case OPTION_SHARE:
+        return take_share(row, argument, field);
     case OPTION_FLAG:
         break;
     }

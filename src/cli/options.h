@@ -28,7 +28,7 @@ enum option_id {
      OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) | OPTION_BIT(REQUIRE) |           \
      OPTION_BIT(STRICT))
 
-enum option_kind { OPTION_TEXT, OPTION_WHOLE, OPTION_SECONDS, OPTION_FLAG };
+enum option_kind { OPTION_TEXT, OPTION_WHOLE, OPTION_SECONDS, OPTION_SHARE, OPTION_FLAG };
 
 struct option_row {
     const char *name;
@@ -43,9 +43,9 @@ extern const struct option_row option_rows[OPTION_COUNT];
 
 struct options {
     const char *device, *json, *record, *csv, *html, *output, *as, *levels,
-        *init, *values, *copies, *file, *require, *color;
+        *init, *values, *copies, *file, *require, *color, *only;
     uint64_t seed, chains, warps;
-    double budget_s;
+    double budget_s, tolerance;
     unsigned no_cache, quiet, verbose, help, version, parallelism, explain,
         strict, merge;        /* how often given */
     uint64_t given;           /* set of OPTION_BIT */

@@ -1,15 +1,8 @@
 /* `sonde report FILE.json...`: reports again, in any format. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/outputs.h"
+#include "cli/reports.h"
 #include "cli/say.h"
-
-struct reports {
-    struct sonde **sessions;
-    size_t count;
-};
 
 static int make_report(const void *from, const char *format,
                        const struct sonde_style *style, char **text,
@@ -19,28 +12,10 @@ static int make_report(const void *from, const char *format,
     return sonde_report_all(r->sessions, r->count, format, style, text, err);
 }
 
-static int read_one(struct reports *r, const char *path,
-                    struct sonde_error *err)
-{
-    const int code =
-        sonde_read(&r->sessions[r->count],
-                   strcmp(path, "-") == 0 ? "/dev/stdin" : path, err);
-    r->count += code == 0;
-    return code;
-}
-
-/* Reads them in order and merges those of one GPU; 0 or an exit status. */
-static int read_all(struct reports *r, const struct options *o)
+static int merge(struct reports *r, const struct options *o)
 {
     struct sonde_error err;
-    int code = 0;
-    r->sessions = calloc(o->word_count, sizeof *r->sessions);
-    if (r->sessions == NULL)
-        abort();
-    for (size_t i = 0; code == 0 && i < o->word_count; i++)
-        code = read_one(r, o->words[i], &err);
-    if (code == 0)
-        code = sonde_merge(r->sessions, &r->count, o->merge > 0, &err);
+    const int code = sonde_merge(r->sessions, &r->count, o->merge > 0, &err);
     if (code == 0)
         return 0;
     say("%s", err.text);
@@ -49,19 +24,19 @@ static int read_all(struct reports *r, const struct options *o)
 
 static int report_run(const struct options *options)
 {
-    struct reports r = {0};
+    struct reports r;
     if (!outputs_check(options))
         return 2;
-    int status = read_all(&r, options);
+    int status = reports_read(&r, options);
+    if (status == 0)
+        status = merge(&r, options);
     if (status == 0)
         status = outputs_write(options, &(struct shown){.format = "txt",
                                                         .tree = true,
                                                         .instead = true,
                                                         .make = make_report,
                                                         .from = &r});
-    for (size_t i = 0; i < r.count; i++)
-        sonde_close(r.sessions[i], NULL);
-    free(r.sessions);
+    reports_close(&r);
     return status;
 }
 

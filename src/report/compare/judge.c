@@ -1,0 +1,185 @@
+#include "report/compare/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "finding/axis.h"
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const names[] = {
+        [VERDICT_ALIKE] = "alike",   [VERDICT_GAINED] = "gained",
+        [VERDICT_STATUS] = "status", [VERDICT_DIFFERS] = "differs",
+        [VERDICT_LOST] = "lost",
+    };
+    return names[verdict];
+}
+
+static bool has_value(const struct finding *f)
+{
+    return f != NULL && f->value.kind != VALUE_NONE;
+}
+
+/* Times, rates and powers are measured in steps as fine as the clock; all else
+ * is counted, and a share of a count is another count. */
+static bool is_quantity(const struct finding *f)
+{
+    static const char *const units[] = {"cycles", "ns", "Hz", "W", "J", "°C"};
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (strcmp(f->unit, units[i]) == 0)
+            return true;
+    return strchr(f->unit, '/') != NULL || strchr(f->unit, '%') != NULL;
+}
+
+struct range {
+    double low, high;
+};
+
+static struct range range_of(const struct finding *f)
+{
+    struct range r = {f->value.number, f->value.number};
+    if (f->has_interval)
+        r = (struct range){fmin(r.low, f->interval[0]),
+                           fmax(r.high, f->interval[1])};
+    if (f->status == STATUS_AT_LEAST)
+        r.high = INFINITY;
+    if (f->status == STATUS_AT_MOST)
+        r.low = -INFINITY;
+    return r;
+}
+
+/* The gap between two ranges as a share of the base's number; 0 where they
+ * meet. */
+static double gap(struct range a, struct range b, double base)
+{
+    const double apart = fmax(fmax(b.low - a.high, a.low - b.high), 0);
+    if (!(apart > 0))
+        return 0;
+    return fabs(base) > 0 ? apart / fabs(base) : INFINITY;
+}
+
+/* Shares that are written in decimals are not exact: 2 % of 100 is 2. */
+static bool is_beyond(double share, double tolerance)
+{
+    return share > tolerance * (1 + 1e-9);
+}
+
+static struct judgement structure(bool same)
+{
+    return (struct judgement){same ? VERDICT_ALIKE : VERDICT_DIFFERS,
+                              same ? 0 : INFINITY, 0, 0, 0};
+}
+
+static struct judgement judge_numbers(const struct finding *a,
+                                      const struct finding *b, double tolerance)
+{
+    const double share = gap(range_of(a), range_of(b), a->value.number);
+    if (!is_beyond(share, is_quantity(a) ? tolerance : 0))
+        return (struct judgement){0};
+    return (struct judgement){VERDICT_DIFFERS, share, 0, 0, 0};
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static bool is_of_numbers(const struct value *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind != VALUE_NUMBER &&
+            list->items[i].kind != VALUE_NONE)
+            return false;
+    return list->count > 0;
+}
+
+/* How far two items are apart; one that was not measured is not compared with
+ * one that was: that is another status. */
+static double item_gap(const struct value *a, const struct value *b)
+{
+    if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER)
+        return a->kind == b->kind ? 0 : INFINITY;
+    return gap((struct range){a->number, a->number},
+               (struct range){b->number, b->number}, a->number);
+}
+
+/* The item of the list that is of this place; NULL: there is none. */
+static const struct value *item_at(const struct finding *f,
+                                   const struct axis *axis,
+                                   const struct value *place)
+{
+    for (size_t i = 0; i < axis->values.count; i++)
+        if (value_equal(&axis->values.items[i], place))
+            return &f->value.items[i];
+    return NULL;
+}
+
+static void judge_item(struct judgement *j, size_t i, double share,
+                       double tolerance)
+{
+    if (!is_beyond(share, tolerance))
+        return;
+    if (j->apart++ == 0 || share > j->beyond) {
+        j->beyond = share;
+        j->worst = i;
+    }
+    j->verdict = VERDICT_DIFFERS;
+}
+
+static struct judgement judge_items(const struct finding *a,
+                                    const struct finding *b, double tolerance)
+{
+    struct judgement j = {.items = a->value.count};
+    struct axis x = axis_of(a), y = axis_of(b);
+    size_t met = 0;
+    for (size_t i = 0; i < a->value.count; i++) {
+        const struct value *const other = item_at(b, &y, &x.values.items[i]);
+        met += other != NULL;
+        judge_item(&j, i,
+                   other != NULL ? item_gap(&a->value.items[i], other)
+                                 : INFINITY,
+                   tolerance);
+    }
+    if (met < b->value.count) { /* places that the base has not */
+        j.apart += b->value.count - met;
+        j.beyond = INFINITY;
+        j.verdict = VERDICT_DIFFERS;
+    }
+    value_free(&x.values);
+    value_free(&y.values);
+    return j;
+}
+
+/* ---- findings ------------------------------------------------------------ */
+
+static struct judgement judge_values(const struct finding *a,
+                                     const struct finding *b, double tolerance)
+{
+    if (a->value.kind != b->value.kind || strcmp(a->unit, b->unit) != 0)
+        return structure(false);
+    if (a->value.kind == VALUE_NUMBER)
+        return judge_numbers(a, b, tolerance);
+    if (is_of_numbers(&a->value) && is_of_numbers(&b->value))
+        return judge_items(a, b, is_quantity(a) ? tolerance : 0);
+    return structure(value_equal(&a->value, &b->value));
+}
+
+/* What the driver says, what is measured and what follows are all sure. */
+static enum finding_status sureness(const struct finding *f)
+{
+    return f->status == STATUS_REPORTED || f->status == STATUS_DERIVED
+               ? STATUS_MEASURED
+               : f->status;
+}
+
+struct judgement judge_pair(const struct finding *a, const struct finding *b,
+                            double tolerance)
+{
+    if (!has_value(a))
+        return (struct judgement){.verdict = has_value(b) ? VERDICT_GAINED
+                                                          : VERDICT_ALIKE};
+    if (!has_value(b))
+        return (struct judgement){VERDICT_LOST, INFINITY, 0, 0, 0};
+    struct judgement j = judge_values(a, b, tolerance);
+    if (j.verdict == VERDICT_ALIKE && sureness(a) != sureness(b))
+        j.verdict = VERDICT_STATUS;
+    return j;
+}
