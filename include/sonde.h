@@ -116,6 +116,11 @@ bool sonde_hangs(void);
  * nothing. */
 int sonde_read(struct sonde **session, const char *path,
                struct sonde_error *err);
+/* The same of a file that may hold a list of reports, as "json" writes those of
+ * several GPUs: they come to the end of the sessions, of which there are
+ * `count`.  Start from NULL and 0; the caller closes each and frees the list. */
+int sonde_read_all(struct sonde ***sessions, size_t *count, const char *path,
+                   struct sonde_error *err);
 
 /* What is open: "cuda:0" and "NVIDIA H200", and whether it is simulated. */
 const char *sonde_device_spec(const struct sonde *session);

@@ -25,19 +25,14 @@ static bool is_recording(const struct buf *file)
            memcmp(file->data, magic, sizeof magic) == 0;
 }
 
-static int read_results(const char *path, struct results *results,
-                        struct error *err)
+static int read_file(const char *path, struct buf *file, struct error *err)
 {
-    struct buf file = {0};
-    int code = file_read(path, REPORT_MOST, &file, err);
-    if (code == 0 && is_recording(&file))
-        code = error_set(err, ERR_FILE,
+    const int code = file_read(path, REPORT_MOST, file, err);
+    if (code == 0 && is_recording(file))
+        return error_set(err, ERR_FILE,
                          "%s is a recording and no report: it is replayed, as "
                          "the device replay:%s",
                          path, path);
-    if (code == 0)
-        code = report_read(buf_string(&file), path, results, err);
-    buf_free(&file);
     return code;
 }
 
@@ -45,15 +40,52 @@ int sonde_read(struct sonde **session, const char *path,
                struct sonde_error *err)
 {
     struct error why = {0};
+    struct buf file = {0};
     if (session == NULL || path == NULL)
         return session_lacks(__func__, "the session or the path", err);
     *session = NULL;
     struct sonde *const s = xcalloc(1, sizeof *s);
-    const int code = read_results(path, &s->results, &why);
+    int code = read_file(path, &file, &why);
+    if (code == 0)
+        code = report_read(buf_string(&file), path, &s->results, &why);
+    buf_free(&file);
     if (code == 0)
         *session = s;
     else
         sonde_close(s, NULL);
+    return session_hand_out(code, &why, err);
+}
+
+/* A session of each; takes the results over. */
+static void add_sessions(struct sonde ***sessions, size_t *count,
+                         const struct results *list, size_t more)
+{
+    *sessions = xreallocarray(*sessions, *count + more, sizeof **sessions);
+    for (size_t i = 0; i < more; i++) {
+        struct sonde *const s = xcalloc(1, sizeof *s);
+        s->results = list[i];
+        (*sessions)[(*count)++] = s;
+    }
+}
+
+int sonde_read_all(struct sonde ***sessions, size_t *count, const char *path,
+                   struct sonde_error *err)
+{
+    struct error why = {0};
+    struct buf file = {0};
+    struct results *list = NULL;
+    size_t more = 0;
+    if (sessions == NULL || count == NULL || path == NULL)
+        return session_lacks(__func__, "the sessions or the path", err);
+    int code = read_file(path, &file, &why);
+    if (code == 0)
+        code = report_read_all(buf_string(&file), path, &list, &more, &why);
+    buf_free(&file);
+    if (code == 0)
+        add_sessions(sessions, count, list, more);
+    for (size_t i = 0; code != 0 && i < more; i++)
+        results_free(&list[i]);
+    free(list);
     return session_hand_out(code, &why, err);
 }
 

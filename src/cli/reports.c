@@ -5,25 +5,17 @@
 
 #include "cli/say.h"
 
-static int read_one(struct reports *r, const char *path,
-                    struct sonde_error *err)
-{
-    const int code =
-        sonde_read(&r->sessions[r->count],
-                   strcmp(path, "-") == 0 ? "/dev/stdin" : path, err);
-    r->count += code == 0;
-    return code;
-}
-
 int reports_read(struct reports *r, const struct options *o)
 {
     struct sonde_error err;
     int code = 0;
-    *r = (struct reports){calloc(o->word_count, sizeof *r->sessions), 0};
-    if (r->sessions == NULL)
-        abort();
-    for (size_t i = 0; code == 0 && i < o->word_count; i++)
-        code = read_one(r, o->words[i], &err);
+    *r = (struct reports){0};
+    for (size_t i = 0; code == 0 && i < o->word_count; i++) {
+        const char *const path = o->words[i];
+        code =
+            sonde_read_all(&r->sessions, &r->count,
+                           strcmp(path, "-") == 0 ? "/dev/stdin" : path, &err);
+    }
     if (code == 0)
         return 0;
     say("%s", err.text);

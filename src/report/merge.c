@@ -1,9 +1,12 @@
 #include "report/merge.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "report/compare/judge.h"
 #include "report/quantity.h"
 
 typedef const struct value *said_of(const struct results *results,
@@ -82,23 +85,101 @@ static const char *start_of(const struct results *r)
     return start != NULL && start->kind == VALUE_TEXT ? start->text : "";
 }
 
+/* What two runs say of one GPU may differ by so much of it: the screen marks
+ * what spreads by more (report/cell.c). */
+#define APART 0.02
+
+/* Both have a value that was measured, and these cannot be one. */
+static bool contradict(const struct finding *a, const struct finding *b)
+{
+    return a->status != STATUS_REPORTED && b->status != STATUS_REPORTED &&
+           judge_pair(a, b, APART).verdict == VERDICT_DIFFERS;
+}
+
+/* Where either may be. */
+static void widen(struct finding *f, const struct finding *other)
+{
+    double low = fmin(f->value.number, other->value.number);
+    double high = fmax(f->value.number, other->value.number);
+    if (f->has_interval) {
+        low = fmin(low, f->interval[0]);
+        high = fmax(high, f->interval[1]);
+    }
+    if (other->has_interval) {
+        low = fmin(low, other->interval[0]);
+        high = fmax(high, other->interval[1]);
+    }
+    finding_interval(f, low, high, -1);
+}
+
+/* The one that stays says what the other run found, and holds both. */
+static void doubt(struct finding *f, const struct finding *other)
+{
+    struct buf why = {0};
+    if (f->because != NULL)
+        buf_printf(&why, "%s; ", f->because);
+    buf_text(&why, "another run of this GPU found ");
+    quantity_value(&why, &other->value, 0, other->unit);
+    finding_because(f, "%s", buf_string(&why));
+    f->status = STATUS_IN_DOUBT;
+    f->confidence = -1;
+    if (f->value.kind == VALUE_NUMBER && other->value.kind == VALUE_NUMBER)
+        widen(f, other);
+    buf_free(&why);
+}
+
+static struct finding *edit(const struct results *r, const char *id)
+{
+    size_t i = 0;
+    while (i < r->finding_count && strcmp(r->findings[i]->id, id) != 0)
+        i++;
+    return i < r->finding_count ? r->findings[i] : NULL;
+}
+
+/* True if the new one is to be taken; in the one that stays is said what
+ * speaks against it. */
+static bool is_better(struct finding *f, struct finding *old, bool later)
+{
+    const int more = old != NULL ? sureness(f) - sureness(old) : 1;
+    const bool take = more > 0 || (more == 0 && later);
+    if (old != NULL && contradict(old, f))
+        doubt(take ? f : old, take ? old : f);
+    return take;
+}
+
 static void add_findings(struct results *into, struct results *from)
 {
     /* ISO 8601 in UTC is in the order of its letters. */
     const bool later = strcmp(start_of(from), start_of(into)) >= 0;
     for (size_t i = 0; i < from->finding_count;) {
-        const struct finding *const f = from->findings[i];
-        const struct finding *const old = results_find(into, f->id);
-        const int more = old != NULL ? sureness(f) - sureness(old) : 1;
-        if (more > 0 || (more == 0 && later))
+        struct finding *const f = from->findings[i];
+        if (is_better(f, edit(into, f->id), later))
             results_take(into, from, i);
         else
             i++;
     }
 }
 
+/* GPUs of one model that were merged are all named: "GPU-1, GPU-2". */
+static void add_uuid(struct results *into, const struct results *from)
+{
+    const struct value *const one = results_of_device(into, "uuid");
+    const struct value *const other = results_of_device(from, "uuid");
+    if (one == NULL || other == NULL || one->kind != VALUE_TEXT ||
+        other->kind != VALUE_TEXT || strstr(one->text, other->text) != NULL)
+        return;
+    char *const both = xasprintf("%s, %s", one->text, other->text);
+    for (size_t i = 0; i < into->device_count; i++)
+        if (strcmp(into->device[i].name, "uuid") == 0) {
+            value_free(&into->device[i].value);
+            into->device[i].value = value_text(both);
+        }
+    free(both);
+}
+
 static void add_device(struct results *into, const struct results *from)
 {
+    add_uuid(into, from);
     for (size_t i = 0; i < from->device_count; i++)
         if (results_of_device(into, from->device[i].name) == NULL)
             results_device(into, from->device[i].name,
@@ -122,9 +203,12 @@ static void push_runs(struct value *runs, const struct results *r)
     buf_free(&text);
 }
 
-/* How long both took, and what each was. */
+/* How long both took, and what each was; of one run twice nothing. */
 static void add_run(struct results *into, const struct results *from)
 {
+    if (start_of(into)[0] != '\0' &&
+        strcmp(start_of(into), start_of(from)) == 0)
+        return;
     const struct value *const before = results_of_run(into, "seconds");
     const struct value *const more = results_of_run(from, "seconds");
     if (before != NULL && more != NULL)

@@ -522,19 +522,69 @@ static const struct key report_keys[] = {
     {0},
 };
 
-int report_read(const char *text, const char *where, struct results *results,
-                struct error *err)
+static int read_report(const struct place *top, const json_t *json,
+                       struct results *results)
+{
+    const int status = read_object(top, json, report_keys, results);
+    if (status == 0 && version_of(json_object_get(json, "schema")) < VERSION)
+        modernize(results);
+    return status;
+}
+
+/* NULL after saying what is no JSON. */
+static json_t *load(const char *text, const char *where, struct error *err)
 {
     json_error_t why;
     json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &why);
     if (json == NULL)
-        return error_set(err, ERR_FILE, "%s: line %d: not a report in JSON: %s",
-                         where, why.line, why.text);
+        error_set(err, ERR_FILE, "%s: line %d: not a report in JSON: %s", where,
+                  why.line, why.text);
+    return json;
+}
+
+int report_read(const char *text, const char *where, struct results *results,
+                struct error *err)
+{
     const struct place top = {
         .where = where, .text = text, .key = "schema", .err = err};
-    const int status = read_object(&top, json, report_keys, results);
-    if (status == 0 && version_of(json_object_get(json, "schema")) < VERSION)
-        modernize(results);
+    json_t *const json = load(text, where, err);
+    if (json == NULL)
+        return ERR_FILE;
+    const int status = read_report(&top, json, results);
+    json_decref(json);
+    return status;
+}
+
+/* The reports of a list, or the one that there is. */
+static int read_reports(const struct place *top, const json_t *json,
+                        struct results **list, size_t *count)
+{
+    const bool several = json_is_array(json);
+    const size_t all = several ? json_array_size(json) : 1;
+    int status = 0;
+    if (all == 0)
+        return error_set(top->err, ERR_FILE, "%s: a list without a report",
+                         top->where);
+    *list = xcalloc(all, sizeof **list);
+    for (size_t i = 0; status == 0 && i < all; i++) {
+        *count = i + 1;
+        status = read_report(top, several ? json_array_get(json, i) : json,
+                             &(*list)[i]);
+    }
+    return status;
+}
+
+int report_read_all(const char *text, const char *where, struct results **list,
+                    size_t *count, struct error *err)
+{
+    const struct place top = {
+        .where = where, .text = text, .key = "schema", .err = err};
+    json_t *const json = load(text, where, err);
+    *list = NULL;
+    *count = 0;
+    if (json == NULL)
+        return ERR_FILE;
+    const int status = read_reports(&top, json, list, count);
     json_decref(json);
     return status;
 }

@@ -67,5 +67,9 @@ int report_write(const struct report_format *format,
  * errors.  ERR_FILE with the line for what is no such report. */
 int report_read(const char *text, const char *where, struct results *results,
                 struct error *err);
+/* The same of a file that may hold a list of them, as json writes several.  The
+ * caller frees what was read, and the list, in either case. */
+int report_read_all(const char *text, const char *where, struct results **list,
+                    size_t *count, struct error *err);
 
 #endif

@@ -564,8 +564,8 @@ START_TEST(markdown_has_a_row_a_finding)
     struct results r = plain_report(), h = hostile_report();
     char *text = written_one("md", &r);
     ck_assert_uint_eq(md_read(text), r.finding_count);
-    ck_assert_ptr_nonnull(strstr(
-        text, "\n| `l1.size` | 16 KiB | 16 KiB to 16 KiB, confidence "));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\n| `l1.size` | 16 KiB | 16 KiB to 16 KiB, confidence "));
     ck_assert_ptr_nonnull(
         strstr(text, "\n| `l2.size` | ≥ 1 MiB |  | at\\_least"));
     ck_assert_ptr_nonnull(strstr(text, "\n| `l2.sets` |  |  | not\\_measured | "
@@ -642,6 +642,37 @@ START_TEST(a_format_takes_several_or_says_why_not)
 }
 END_TEST
 
+/* What json writes of several is read back, each as it was. */
+START_TEST(json_of_several_is_read_back)
+{
+    struct results a = plain_report(), b = plain_report(), *list;
+    const struct results *const both[] = {&a, &b};
+    size_t count;
+    struct error err;
+    char *const text = written("json", both, 2);
+    ASSERT_DONE(report_read_all(text, "a.json", &list, &count, &err), err);
+    ck_assert_uint_eq(count, 2);
+    const struct results *const again[] = {&list[0], &list[1]};
+    char *const twice = written("json", again, 2);
+    ck_assert_str_eq(text, twice);
+    free(twice);
+    free(text);
+    results_free(&list[0]);
+    results_free(&list[1]);
+    free(list);
+    ASSERT_FAILS(report_read_all("[]", "a.json", &list, &count, &err), ERR_FILE,
+                 err, "without a report");
+    ck_assert_uint_eq(count, 0);
+    ASSERT_FAILS(report_read_all("[{}]", "a.json", &list, &count, &err),
+                 ERR_FILE, err, "\"schema\": is missing");
+    ck_assert_uint_eq(count, 1);
+    results_free(&list[0]);
+    free(list);
+    results_free(&a);
+    results_free(&b);
+}
+END_TEST
+
 /* The longest extension holds, and a name is more than one. */
 static const struct {
     const char *path, *format;
@@ -682,6 +713,7 @@ Suite *suite_exchange(void)
     tcase_add_test(tests, markdown_has_a_row_a_finding);
     tcase_add_test(tests, no_format_lets_what_steers_a_terminal_through);
     tcase_add_test(tests, a_format_takes_several_or_says_why_not);
+    tcase_add_test(tests, json_of_several_is_read_back);
     tcase_add_loop_test(tests, a_path_means_the_format_of_its_longest_extension,
                         0, COUNT_OF(paths));
     return s;

@@ -24,6 +24,23 @@ static const struct {
     {"ptx", "probes"},  {"isa", "instructions"},
 };
 
+/* The same for the values of options. */
+static const struct {
+    const char *option, *list;
+} valued[] = {{"as", "formats"}};
+
+static void put_bash_values(void)
+{
+    printf("    case ${COMP_WORDS[COMP_CWORD-1]} in\n");
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)
+        printf("    --%s)\n"
+               "        words=$(sonde list %s | cut -f 1)\n"
+               "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+               "        return ;;\n",
+               valued[i].option, valued[i].list);
+    printf("    esac\n");
+}
+
 static void put_bash(void)
 {
     printf(
@@ -35,8 +52,9 @@ static void put_bash(void)
     for (size_t i = 0; command_table[i] != NULL; i++)
         printf("        %s) command=%s ;;\n", command_table[i]->name,
                command_table[i]->name);
-    printf("        esac\n    done\n"
-           "    case $word in\n"
+    printf("        esac\n    done\n");
+    put_bash_values();
+    printf("    case $word in\n"
            "    -*)\n        case $command in\n");
     for (size_t i = 0; command_table[i] != NULL; i++) {
         printf("        %s) words='", command_table[i]->name);
@@ -89,6 +107,9 @@ static void put_fish(void)
         printf("complete -c sonde -n '__fish_seen_subcommand_from %s' "
                "-a '(sonde list %s | cut -f 1)'\n",
                named[i].command, named[i].list);
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)
+        printf("complete -c sonde -l %s -x -a '(sonde list %s | cut -f 1)'\n",
+               valued[i].option, valued[i].list);
 }
 
 int help_completion(const char *shell)

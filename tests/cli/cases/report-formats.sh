@@ -23,3 +23,14 @@ try report first.json second.json -o b.table
 try report first.json older.json -o b.table
 try report a.json other.json -o b.table --merge
 try report first.json second.json --merge | sed -n 2p
+# Several GPUs are a list in JSON, which is read again.
+"$SONDE" report first.json second.json -o both.json
+"$SONDE" report both.json --as json | cmp - both.json
+try report both.json | head -8
+try report both.json --as csv | grep l1.latency
+# Where one measures they come beside the text.
+"$SONDE" run clock -q -d sim:quick -o clock.md --csv clock.csv --html clock.html |
+    head -1
+head -1 clock.md clock.csv
+grep -c '<html' clock.html
+"$SONDE" run clock -q -d sim:quick --as prom | tail -1
