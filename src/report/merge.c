@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "report/compare/judge.h"
+#include "finding/judge.h"
 #include "report/quantity.h"
 
 typedef const struct value *said_of(const struct results *results,

@@ -6,7 +6,7 @@
 #define SONDE_REPORT_COMPARE_COMPARE_H
 
 #include "base/error.h"
-#include "report/compare/judge.h"
+#include "finding/judge.h"
 #include "report/report.h"
 
 struct compare_wish {

@@ -7,8 +7,8 @@
  * counted, is words, or yes or no is structure: no tolerance applies.  Items of
  * lists are judged one by one, those of one place on the axis.
  */
-#ifndef SONDE_REPORT_COMPARE_JUDGE_H
-#define SONDE_REPORT_COMPARE_JUDGE_H
+#ifndef SONDE_FINDING_JUDGE_H
+#define SONDE_FINDING_JUDGE_H
 
 #include <stddef.h>
 

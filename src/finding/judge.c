@@ -1,4 +1,4 @@
-#include "report/compare/judge.h"
+#include "finding/judge.h"
 
 #include <math.h>
 #include <string.h>
