@@ -76,7 +76,8 @@ void as_json_set(json_t *object, const char *key, const char *text)
 
 static void set_certainty(json_t *object, const struct finding *f)
 {
-    if (f->has_interval) {
+    if (f->has_interval && isfinite(f->interval[0]) &&
+        isfinite(f->interval[1])) {
         json_t *const interval = json_array();
         json_array_append_new(interval, as_json_number(f->interval[0]));
         json_array_append_new(interval, as_json_number(f->interval[1]));
@@ -123,18 +124,28 @@ static void set_axis(json_t *object, const struct finding *f)
     value_free(&axis.values);
 }
 
+/* What has no number that JSON can hold is told as not measured. */
+static bool is_held(const struct value *value)
+{
+    return value->kind != VALUE_NUMBER || isfinite(value->number);
+}
+
 json_t *as_json_finding(const struct finding *f)
 {
     json_t *const object = json_object();
-    if (f->value.kind != VALUE_NONE) {
+    const bool held = is_held(&f->value);
+    if (held && f->value.kind != VALUE_NONE) {
         json_object_set_new(object, "value", as_json_value(&f->value));
         as_json_set(object, "unit", f->unit);
         set_axis(object, f);
     }
-    as_json_set(object, "status", finding_status_name(f->status));
+    as_json_set(object, "status",
+                finding_status_name(held ? f->status : STATUS_NOT_MEASURED));
     set_certainty(object, f);
     set_origin(object, f);
-    as_json_set(object, "because", f->because);
+    as_json_set(object, "because",
+                held || f->because != NULL ? f->because
+                                           : "it came out as no number");
     if (f->skipped)
         json_object_set_new(object, "skipped", json_true());
     return object;

@@ -68,7 +68,9 @@ void cell_put_short(struct buf *out, double number, const char *unit)
 {
     char text[32];
     (void)unit;
-    if (fabs(number) >= 100)
+    if (!isfinite(number))
+        snprintf(text, sizeof text, "–");
+    else if (fabs(number) >= 100)
         snprintf(text, sizeof text, "%.0f", number);
     else
         snprintf(text, sizeof text, "%.3g", number);

@@ -93,6 +93,10 @@ void quantity_number(struct buf *out, double number, double doubt,
                      const char *unit)
 {
     double factor;
+    if (!isfinite(number)) {
+        buf_text(out, "no number");
+        return;
+    }
     const char *const name = scale(number, unit, &factor);
     put_number(out, number / factor);
     if (doubt > 0)

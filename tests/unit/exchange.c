@@ -583,6 +583,26 @@ START_TEST(markdown_has_a_row_a_finding)
 }
 END_TEST
 
+/* What a format makes of it; "" where it says that it cannot. */
+static char *written_or_none(const struct report_format *f,
+                             const struct results *r)
+{
+    struct buf out = {0};
+    struct error err;
+    const struct report_style style = {.tree = true};
+    if (report_write(f, &r, 1, &style, &out, &err) != 0)
+        buf_clear(&out);
+    return buf_take(&out);
+}
+
+/* True if the text begins with this word. */
+static bool is_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(text, word, length) == 0 &&
+           !isalnum((unsigned char)text[length]) && text[length] != '_';
+}
+
 /* ---- all formats --------------------------------------------------------- */
 
 /* Of what is in a text a terminal shows all: no control but the end of a line,
@@ -673,6 +693,40 @@ START_TEST(json_of_several_is_read_back)
 }
 END_TEST
 
+/* NaN and infinity are no numbers of JSON (RFC 8259, 6), CSV and text: said to
+ * be missing, and never written. */
+START_TEST(what_is_no_number_is_said_to_be_missing)
+{
+    static const double numbers[] = {NAN, INFINITY, -INFINITY};
+    struct results r = {0}, *list;
+    size_t count;
+    struct error err;
+    results_device(&r, "spec", value_text("cuda:0"));
+    measured(&r, "l1.latency", numbers[_i], "cycles");
+    for (size_t i = 0; report_formats[i] != NULL; i++) {
+        char *const text = written_or_none(report_formats[i], &r);
+        char *lower = text;
+        for (char *c = text; *c != '\0'; c++)
+            *c = (char)tolower((unsigned char)*c);
+        for (; (lower = strpbrk(lower, "ni")) != NULL; lower++)
+            ck_assert_msg(lower > text && isalpha((unsigned char)lower[-1])
+                              ? true
+                              : !is_word(lower, "nan") &&
+                                    !is_word(lower, "inf"),
+                          "%s: %.40s", report_formats[i]->name, lower);
+        free(text);
+    }
+    char *const json = written_one("json", &r);
+    ASSERT_DONE(report_read_all(json, "a.json", &list, &count, &err), err);
+    ck_assert_int_eq(list->findings[0]->status, STATUS_NOT_MEASURED);
+    ck_assert_str_eq(list->findings[0]->because, "it came out as no number");
+    results_free(list);
+    free(list);
+    free(json);
+    results_free(&r);
+}
+END_TEST
+
 /* The longest extension holds, and a name is more than one. */
 static const struct {
     const char *path, *format;
@@ -714,6 +768,7 @@ Suite *suite_exchange(void)
     tcase_add_test(tests, no_format_lets_what_steers_a_terminal_through);
     tcase_add_test(tests, a_format_takes_several_or_says_why_not);
     tcase_add_test(tests, json_of_several_is_read_back);
+    tcase_add_loop_test(tests, what_is_no_number_is_said_to_be_missing, 0, 3);
     tcase_add_loop_test(tests, a_path_means_the_format_of_its_longest_extension,
                         0, COUNT_OF(paths));
     return s;

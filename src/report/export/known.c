@@ -50,7 +50,7 @@ bool known_has_word(const struct results *results, const char *id,
 /* As exact as the report has it: what reads on may count in it. */
 static void say_value(struct buf *out, const struct finding *f)
 {
-    if (f->value.kind == VALUE_NUMBER) {
+    if (f->value.kind == VALUE_NUMBER && isfinite(f->value.number)) {
         buf_printf(out, " %.10g%s%s", f->value.number,
                    f->unit[0] != '\0' ? " " : "", f->unit);
         return;
