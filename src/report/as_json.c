@@ -169,7 +169,7 @@ static void put_escaped(struct buf *out, uint32_t code)
 
 /* jansson escapes C0; of C1, DEL and signs of direction, which can stand in
  * strings alone, it thinks nothing. */
-static void put_visible(struct buf *out, const char *text)
+void as_json_visible(struct buf *out, const char *text)
 {
     while (*text != '\0') {
         const struct text_character c = text_character(text);
@@ -185,7 +185,7 @@ void as_json_put(json_t *json, struct buf *out)
 {
     char *const text =
         json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(NUMBER_DIGITS));
-    put_visible(out, text);
+    as_json_visible(out, text);
     buf_text(out, "\n");
     free(text);
     json_decref(json);

@@ -18,6 +18,9 @@ json_t *as_json_finding(const struct finding *finding);
 /* A member of an object, unless the text is NULL or "". */
 void as_json_set(json_t *object, const char *key, const char *text);
 
+/* JSON that another room wrote, with what a terminal had better not see in
+ * escapes. */
+void as_json_visible(struct buf *out, const char *json);
 /* Writes it, with what a terminal had better not see in escapes, and frees it.
  */
 void as_json_put(json_t *json, struct buf *out);

@@ -1,9 +1,10 @@
 /*
- * What was measured as a profile of a simulated GPU (docs/profiles.md), of which
- * the studies would find the same.
+ * What was measured as a profile of a simulated GPU (docs/profiles.md), of
+ * which the studies would find the same.
  */
 #include <stdlib.h>
 
+#include "report/as_json.h"
 #include "report/report.h"
 #include "twin/profile.h"
 
@@ -15,7 +16,8 @@ static int profile_write(const struct results *results,
     char *const text = twin_profile(results, NULL, err);
     if (text == NULL)
         return err->code;
-    buf_printf(out, "%s\n", text);
+    as_json_visible(out, text);
+    buf_text(out, "\n");
     free(text);
     return 0;
 }
