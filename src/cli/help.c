@@ -68,8 +68,8 @@ static void put_commands(void)
 
 /* What most take; the others are said with their commands. */
 #define OPTIONS_COMMON                                                         \
-    (OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |              \
-     OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTIONS_ALL)
+    (OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(OUTPUT) |              \
+     OPTION_BIT(RECORD) | OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTIONS_ALL)
 
 int help_overview(void)
 {
