@@ -121,22 +121,33 @@ void finding_blur(struct finding *f, const char *why)
         finding_void(f, why);
 }
 
-/* Numbers that are no answer to anything. */
-static bool cannot_be(const struct finding *f, const struct value *v)
+/* Longer than any kernel may run, ten seconds at 100 GHz; as what a counter
+ * that was never written holds is. */
+static const double time_most = 1e12;
+
+/* Why a number is no answer to anything; NULL: it may be one.  What has a unit
+ * is an amount of it. */
+static const char *why_cannot_be(const struct finding *f, const struct value *v)
 {
-    return v->kind == VALUE_NUMBER &&
-           (!isfinite(v->number) || (is_time(f) && v->number < 0));
+    if (v->kind != VALUE_NUMBER)
+        return NULL;
+    if (!isfinite(v->number))
+        return "it came out as no number";
+    if (f->unit[0] != '\0' && v->number < 0)
+        return "it came out below zero: noise is larger than it";
+    if (is_time(f) && v->number > time_most)
+        return "it came out longer than anything may take";
+    return NULL;
 }
 
 void finding_settle(struct finding *f)
 {
     for (size_t i = 0; i < f->value.count; i++)
-        if (cannot_be(f, &f->value.items[i]))
+        if (why_cannot_be(f, &f->value.items[i]) != NULL)
             value_free(&f->value.items[i]);
-    if (cannot_be(f, &f->value))
-        finding_none(f, isfinite(f->value.number)
-                            ? "it came out below zero: noise is larger than it"
-                            : "it came out as no number");
+    const char *const why = why_cannot_be(f, &f->value);
+    if (why != NULL)
+        finding_none(f, "%s", why);
     if (f->has_interval &&
         !(isfinite(f->interval[0]) && isfinite(f->interval[1])))
         f->has_interval = false;

@@ -106,15 +106,20 @@ static int give_back(void *argument, struct error *err)
     return 0;
 }
 
+/* For so long what has nothing to tell any more is waited for. */
+static const double closing_s = 2;
+
 void prober_free(struct prober *p)
 {
     int status;
     struct error ignored;
     if (p == NULL)
         return;
-    if (p->device != NULL &&
-        !device_aside(p->device, give_back, p, &status, &ignored))
-        return; /* the call that was left may still use what it was given */
+    if (p->device != NULL) {
+        p->device->until = now_seconds() + closing_s;
+        if (!device_aside(p->device, give_back, p, &status, &ignored))
+            return; /* the call that was left may use what it was given */
+    }
     forget(p);
     free(p->loaded);
     free(p->letter);

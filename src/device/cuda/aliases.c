@@ -40,13 +40,18 @@ static struct cuda_memory memory_of(const struct gpu *gpu)
     };
 }
 
+/* Powers of two, as pages are: the host's smallest, and far above the GPU's
+ * largest. */
+enum { PAGE_LEAST = 4096, PAGE_MOST = 1 << 30 };
+
 void gpu_ask_mapping(struct gpu *gpu)
 {
     const struct cuda_memory memory = memory_of(gpu);
     size_t bytes = 0;
     if (has_entries(&gpu->driver) &&
         DRIVER_ASK(&gpu->driver, cuMemGetAllocationGranularity,
-                   (&bytes, &memory, 0)) == 0)
+                   (&bytes, &memory, 0)) == 0 &&
+        bytes >= PAGE_LEAST && bytes <= PAGE_MOST && (bytes & (bytes - 1)) == 0)
         gpu->device.info.mapping_bytes = bytes;
 }
 

@@ -2,7 +2,7 @@
 #include "device/cuda/gpu.h"
 
 /* Of the context's limits: how many bytes a miss of L2 may fetch at most. */
-enum { LIMIT_L2_FETCH = 5, SECTOR = 32 };
+enum { LIMIT_L2_FETCH = 5, SECTOR = 32, FETCH_MOST = 1 << 16 };
 
 /*
  * By default the driver lets a miss of L2 fetch neighbouring sectors too (64 B
@@ -17,7 +17,8 @@ static void fetch_single_sectors(struct gpu *gpu)
         gpu->driver.cuCtxSetLimit == NULL ||
         DRIVER_ASK(&gpu->driver, cuCtxGetLimit, (&bytes, LIMIT_L2_FETCH)) != 0)
         return;
-    gpu->device.info.value[PROPERTY_L2_FETCH] = (int64_t)bytes;
+    if (bytes <= FETCH_MOST)
+        gpu->device.info.value[PROPERTY_L2_FETCH] = (int64_t)bytes;
     DRIVER_ASK(&gpu->driver, cuCtxSetLimit, (LIMIT_L2_FETCH, SECTOR));
 }
 

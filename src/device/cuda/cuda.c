@@ -91,10 +91,11 @@ static int open_gpu(struct gpu *gpu, const char *what, bool no_cache,
     return 0;
 }
 
-/* A driver that cannot do what any use of it takes has failed. */
+/* A driver that cannot do what any use of it takes has failed, or one that does
+ * not come back before the time is over. */
 static int refuse(struct error *err)
 {
-    if (err->code == ERR_UNSUPPORTED)
+    if (err->code == ERR_UNSUPPORTED || err->code == ERR_INTERRUPTED)
         err->code = ERR_DEVICE;
     return err->code;
 }
@@ -140,7 +141,8 @@ static int cuda_open(const char *what, const struct device_options *options,
     struct gpu *gpu = NULL;
     bool library = true;
     int status = open_once(what, options, &library, &gpu, err);
-    if (status != 0 && status != ERR_DEADLINE && status != ERR_INTERRUPTED)
+    if (status != 0 &&
+        (!library || (status != ERR_DEADLINE && status != ERR_INTERRUPTED)))
         status = open_once(what, options, &library, &gpu, err);
     if (status != 0)
         return refuse(err);

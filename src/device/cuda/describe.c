@@ -145,7 +145,7 @@ static void ask_pci(struct gpu *gpu)
     if (!ASK_TWICE(gpu, cuDeviceGetPCIBusId,
                    (pci, (int)sizeof gpu->device.info.pci, gpu->handle)))
         pci[0] = '\0';
-    gpu_word(pci, sizeof gpu->device.info.pci);
+    library_word(pci, sizeof gpu->device.info.pci);
     for (char *c = pci; *c != '\0'; c++)
         *c = (char)tolower((unsigned char)*c);
 }
@@ -156,7 +156,7 @@ static int check_identity(struct gpu *gpu, size_t bytes, struct error *err)
 {
     enum { ADDRESS_BITS = 57, CC_MOST = 99, MINOR_MOST = 9 };
     struct device_info *const info = &gpu->device.info;
-    gpu_word(info->name, sizeof info->name);
+    library_word(info->name, sizeof info->name);
     if (info->name[0] == '\0')
         snprintf(info->name, sizeof info->name, "NVIDIA GPU");
     if (info->cc_major >= 1 && info->cc_major <= CC_MOST &&

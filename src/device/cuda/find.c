@@ -154,7 +154,7 @@ static void fill_entry(const struct driver *driver, int handle,
     if (DRIVER_ASK(driver, cuDeviceGetName,
                    (entry->name, (int)sizeof entry->name, handle)) != 0)
         snprintf(entry->name, sizeof entry->name, "NVIDIA GPU");
-    gpu_word(entry->name, sizeof entry->name);
+    library_word(entry->name, sizeof entry->name);
     snprintf(
         entry->note, sizeof entry->note, "compute capability %d.%d, %.1f GiB%s",
         attribute(driver, handle, CUDA_CC_MAJOR),

@@ -51,13 +51,3 @@ int gpu_enter(struct gpu *gpu, struct error *err)
     return GPU_CALL(gpu, err, cuCtxSetCurrent, (gpu->context),
                     "taking up the context");
 }
-
-void gpu_word(char *text, size_t room)
-{
-    text[room - 1] = '\0';
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~') {
-            text[0] = '\0';
-            return;
-        }
-}

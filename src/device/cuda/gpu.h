@@ -76,10 +76,6 @@ int gpu_check(struct gpu *gpu, int result, struct error *err, const char *entry,
 int gpu_given(const struct gpu *gpu, int status, bool given, const char *entry,
               struct error *err);
 
-/* Text that a driver gave: it ends within its room, and what has anything but
- * letters of ASCII in it is no text. */
-void gpu_word(char *text, size_t room);
-
 /* Marks the GPU dead, which is `device.lost`, for the reason in *err; returns
  * its code. */
 int gpu_bury(struct gpu *gpu, bool hung, struct error *err);

@@ -9,6 +9,7 @@
  */
 #include "device/cuda/gpu.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/stop.h"
@@ -261,6 +262,10 @@ int gpu_elapsed(struct device *device, double *nanoseconds, struct error *err)
         status = GPU_CALL(gpu, err, cuEventElapsedTime,
                           (&ms, gpu->started, gpu->stopped),
                           "asking how long the kernel took");
+    if (status == 0 && !(isfinite(ms) && ms >= 0))
+        status = error_set(err, ERR_DEVICE,
+                           "%s: the driver says that a kernel took %g ms",
+                           gpu->driver.who, (double)ms);
     *nanoseconds = 1e6 * (double)ms;
     return status;
 }

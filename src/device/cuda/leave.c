@@ -6,6 +6,8 @@
  * what one can do without: where it does not come back, it is asked no more,
  * and what was done meanwhile is done again without it.
  */
+#include <math.h>
+
 #include "base/log.h"
 #include "base/stop.h"
 #include "device/cuda/gpu.h"
@@ -13,7 +15,8 @@
 /* To start a driver on a host of eight GPUs that nobody uses takes it some ten
  * seconds, to assemble the longest program of ours some five; a question of the
  * management library takes microseconds, to start it as long as a driver. */
-static const double driver_s = 30, library_s = 10;
+static const double driver_s = 30, library_s = 10; /* … or half of what is left,
+                                                      so that something is */
 
 /* Once nobody wants to wait: the report is to come within a second.  A call
  * that takes longer is left although it might come back. */
@@ -32,7 +35,10 @@ static double patience_of(const void *context, unsigned owner)
         return last_s;
     if (gpu->closing)
         return 2 * last_s;
-    return owner == LIBRARY_NVML ? library_s : driver_s;
+    if (owner != LIBRARY_NVML)
+        return driver_s;
+    const double until = gpu->device.until;
+    return until > 0 ? fmin(library_s, (until - now_seconds()) / 2) : library_s;
 }
 
 static int leave_library(struct gpu *gpu, const struct aside_call *call,

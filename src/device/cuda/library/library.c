@@ -64,3 +64,13 @@ void library_close(void *handle)
 {
     dlclose(handle);
 }
+
+void library_word(char *text, size_t room)
+{
+    text[room - 1] = '\0';
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~') {
+            text[0] = '\0';
+            return;
+        }
+}

@@ -40,4 +40,8 @@ int library_open(const struct library *library, void **handle, void *table,
                  struct error *err);
 void library_close(void *handle);
 
+/* Text that a driver gave: it ends within its room, and what has anything but
+ * letters of ASCII in it is no text. */
+void library_word(char *text, size_t room);
+
 #endif

@@ -28,6 +28,9 @@ static const struct library library = {
 #define CALL(nvml, entry, arguments)                                           \
     ASIDE_CALL(LIBRARY_NVML, #entry, (nvml)->entry arguments)
 
+/* Above what any GPU has: such an answer is none. */
+enum { CORES_MOST = 1 << 24, MHZ_MOST = 100000, MILLIWATTS_MOST = 100000000 };
+
 /* True if the library has the entry point and it answered. */
 #define ASK(nvml, entry, arguments)                                            \
     ((nvml)->library != NULL && (nvml)->entry != NULL &&                       \
@@ -80,6 +83,7 @@ bool nvml_open(struct nvml *nvml, const char *uuid)
     if (!ASK(nvml, nvmlSystemGetDriverVersion,
              (nvml->version, sizeof nvml->version)))
         nvml->version[0] = '\0';
+    library_word(nvml->version, sizeof nvml->version);
     return true;
 }
 
@@ -103,7 +107,8 @@ void nvml_forget(struct nvml *nvml)
 int64_t nvml_cores(const struct nvml *nvml)
 {
     unsigned cores;
-    if (!ASK(nvml, nvmlDeviceGetNumGpuCores, (nvml->device, &cores)))
+    if (!ASK(nvml, nvmlDeviceGetNumGpuCores, (nvml->device, &cores)) ||
+        cores > CORES_MOST)
         return -1;
     return cores;
 }
@@ -111,7 +116,8 @@ int64_t nvml_cores(const struct nvml *nvml)
 int64_t nvml_mig(const struct nvml *nvml)
 {
     unsigned current, pending;
-    if (!ASK(nvml, nvmlDeviceGetMigMode, (nvml->gpu, &current, &pending)))
+    if (!ASK(nvml, nvmlDeviceGetMigMode, (nvml->gpu, &current, &pending)) ||
+        current > 1)
         return -1;
     return current;
 }
@@ -119,7 +125,8 @@ int64_t nvml_mig(const struct nvml *nvml)
 int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock)
 {
     unsigned mhz;
-    if (!ASK(nvml, nvmlDeviceGetMaxClockInfo, (nvml->gpu, (int)clock, &mhz)))
+    if (!ASK(nvml, nvmlDeviceGetMaxClockInfo, (nvml->gpu, (int)clock, &mhz)) ||
+        mhz > MHZ_MOST)
         return -1;
     return (int64_t)mhz * 1000000;
 }
@@ -127,7 +134,8 @@ int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock)
 static double sm_clock_mhz(const struct nvml *nvml)
 {
     unsigned mhz;
-    if (!ASK(nvml, nvmlDeviceGetClockInfo, (nvml->gpu, NVML_SM_CLOCK, &mhz)))
+    if (!ASK(nvml, nvmlDeviceGetClockInfo, (nvml->gpu, NVML_SM_CLOCK, &mhz)) ||
+        mhz > MHZ_MOST)
         return -1;
     return mhz;
 }
@@ -135,7 +143,8 @@ static double sm_clock_mhz(const struct nvml *nvml)
 static double power(const struct nvml *nvml)
 {
     unsigned milliwatts;
-    if (!ASK(nvml, nvmlDeviceGetPowerUsage, (nvml->gpu, &milliwatts)))
+    if (!ASK(nvml, nvmlDeviceGetPowerUsage, (nvml->gpu, &milliwatts)) ||
+        milliwatts > MILLIWATTS_MOST)
         return -1;
     return milliwatts / 1000.0;
 }
@@ -143,7 +152,9 @@ static double power(const struct nvml *nvml)
 double nvml_power_limit_w(const struct nvml *nvml)
 {
     unsigned milliwatts;
-    if (!ASK(nvml, nvmlDeviceGetPowerManagementLimit, (nvml->gpu, &milliwatts)))
+    if (!ASK(nvml, nvmlDeviceGetPowerManagementLimit,
+             (nvml->gpu, &milliwatts)) ||
+        milliwatts > MILLIWATTS_MOST)
         return 0;
     return milliwatts / 1000.0;
 }
