@@ -210,6 +210,7 @@ static int assemble(const struct driver *driver, const struct source *source,
     if (status == 0 || told)
         return status;
     buf_clear(cubin);
+    *err = (struct error){0};
     return assemble_once(driver, source, cubin, &told, err);
 }
 

@@ -214,8 +214,10 @@ static int finish(struct gpu *gpu, const struct kernel *kernel,
                   double deadline_s, struct error *err)
 {
     int status = record(gpu, gpu->stopped, "after", kernel, err);
-    if (status != 0 && !gpu->device.lost)
+    if (status != 0 && !gpu->device.lost) {
+        *err = (struct error){0};
         status = record(gpu, gpu->stopped, "after", kernel, err);
+    }
     if (status == 0) {
         const int result = await_end(gpu, deadline_s);
         if (result == CUDA_NOT_READY)

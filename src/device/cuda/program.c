@@ -56,6 +56,7 @@ static int load_program(struct gpu *gpu, const struct source *source,
     status = load_data(gpu, *program, handle, err);
     if (status == 0 || gpu->device.lost || !(*program)->from_disk)
         return status;
+    *err = (struct error){0};
     status = compiler_renew(&gpu->compiler, *program, source, err);
     count_programs(gpu);
     return status != 0 ? status : load_data(gpu, *program, handle, err);
