@@ -1,8 +1,10 @@
 #include "cli/session.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/outputs.h"
 #include "cli/progress.h"
@@ -108,15 +110,23 @@ static void end_hard(int number)
 /* The first signal ends measuring, and what is there is reported, within ten
  * seconds, which a busy host's largest recording takes; a second interrupt ends
  * the process.  What ends others, as timeout(1) does, may tell the process and
- * its group, which is the same twice. */
+ * its group, which is the same twice: nobody presses keys so fast. */
 static void stop_softly(int number)
 {
-    enum { PATIENCE_S = 10 };
-    (void)number;
-    sonde_stop(NULL);
-    signal(SIGALRM, end_hard);
-    alarm(PATIENCE_S);
-    signal(SIGINT, SIG_DFL);
+    enum { PATIENCE_S = 10, TWICE_MS = 100 };
+    static atomic_llong first_ms;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long long ms = 1000LL * now.tv_sec + now.tv_nsec / 1000000;
+    long long before = 0;
+    if (atomic_compare_exchange_strong(&first_ms, &before, ms)) {
+        sonde_stop(NULL);
+        signal(SIGALRM, end_hard);
+        alarm(PATIENCE_S);
+    } else if (number == SIGINT && ms - before > TWICE_MS) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT); /* as soon as this returns */
+    }
 }
 
 /* Unless whoever started us wants the signal ignored (nohup, a shell's &). */
