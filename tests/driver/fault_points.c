@@ -408,11 +408,12 @@ static bool leaves_no_mark(const struct fault_point *p)
     return p->kind == FAULT_PASSES || p->kind == FAULT_LOSES;
 }
 
-/* A driver that goes on saying that the GPU has no such thing is believed: of
- * those that share a cache that thing is none. */
+/* A driver that goes on saying that the GPU has no such thing, or does not know
+ * of it, is believed: of those that share a cache that thing is none. */
 static bool says_it_has_not(const struct fault_point *p)
 {
-    return p->kind == FAULT_STAYS && strstr(p->what, ":801@") != NULL;
+    return p->kind == FAULT_LACKS ||
+           (p->kind == FAULT_STAYS && strstr(p->what, ":801@") != NULL);
 }
 
 static char *compare_finding(const struct fault_point *p, int before,
