@@ -122,7 +122,7 @@ $(B)/tools/faults: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
 $(B)/tools/faults: $(B)/tests/driver/fault_points.o $(B)/tests/schema.o
 .PHONY: faults
 faults: $(B)/sonde $(B)/tools/faults $(FAULTY)
-	@$(B)/tools/faults $(B) $(EVERY) $(WORKERS)
+	@$(B)/tools/faults $(B) $(or $(EVERY),1) $(or $(WORKERS),2) $(ENTRY)
 
 # Where the code is large, long or tangled.
 # Of each shipped profile, or PROFILES: see tools/closure.sh.

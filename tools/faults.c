@@ -2,7 +2,8 @@
  * Faults of the driver at every entry point, run on the program: see
  * tests/driver/fault_points.h.
  *
- *     faults BUILD [EVERY [WORKERS]]   every point, or each EVERYth
+ *     faults BUILD [EVERY [WORKERS [ENTRY]]]   every point, or each EVERYth; of
+ *                                              entry points that begin so
  *
  * Prints a line for each that fails, with the command that shows it again, and
  * how many of each kind held and failed; exit status 1 if any failed.
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +43,8 @@ static void try_point(const struct fault_rig *rig, const struct fault_point *p,
     free(wrong);
 }
 
-static int work(const char *build, size_t every, struct tally *t)
+static int work(const char *build, size_t every, const char *entry,
+                struct tally *t)
 {
     char folder[] = "/tmp/sonde-faults-XXXXXX";
     if (mkdtemp(folder) == NULL)
@@ -51,7 +54,8 @@ static int work(const char *build, size_t every, struct tally *t)
         return 1;
     struct fault_points points = fault_points_of(rig);
     for (size_t i; (i = every * t->next++) < points.count;)
-        try_point(rig, &points.at[i], t);
+        if (strncmp(points.at[i].entry, entry, strlen(entry)) == 0)
+            try_point(rig, &points.at[i], t);
     free(points.at);
     fault_rig_free(rig);
     char *const command = xasprintf("rm -rf %s", folder);
@@ -87,7 +91,7 @@ int main(int argc, char **argv)
         return 2;
     for (long i = 0; i < workers; i++)
         if (fork() == 0)
-            _exit(work(argv[1], (size_t)every, t));
+            _exit(work(argv[1], (size_t)every, argc > 4 ? argv[4] : "", t));
     while (wait(NULL) > 0)
         ;
     return show(t);
