@@ -165,27 +165,46 @@ static struct line line_from(const struct box *b, struct box *first,
     return l;
 }
 
-/* What the boxes of a line that can be wider or narrower have to share, for
- * each unit that they want. */
-static double stretch_of(const struct box *b, struct line l, double width)
+/* What the boxes of a line that can be wider or narrower get. */
+struct share {
+    double each;    /* of all alike, where that is enough for each; else 0 */
+    double stretch; /* else so much for each unit that one wants */
+};
+
+static struct share share_of(const struct box *b, struct line l, double width)
 {
-    double flexible = 0;
+    double flexible = 0, most = 0, count = 0;
     width -= (double)(l.count - 1) * gap_of(b);
     for (const struct box *c = l.first; c != l.end; c = c->next) {
-        flexible += is_fixed(c) ? 0 : wanted(c);
-        width -= is_fixed(c) ? wanted(c) : 0;
+        if (is_fixed(c)) {
+            width -= wanted(c);
+            continue;
+        }
+        flexible += wanted(c);
+        most = fmax(most, wanted(c));
+        count++;
     }
-    return flexible > 0 ? fmax(0, width) / flexible : 1;
+    if (count > 0 && width >= most * count)
+        return (struct share){.each = width / count};
+    return (struct share){.stretch =
+                              flexible > 0 ? fmax(0, width) / flexible : 1};
+}
+
+static double width_of(const struct box *c, struct share share)
+{
+    if (is_fixed(c))
+        return wanted(c);
+    return share.each > 0 ? share.each : wanted(c) * share.stretch;
 }
 
 /* All of a line are as high as the highest; returns that. */
 static double lay_line(const struct box *b, struct line l, double y,
                        double width)
 {
-    const double stretch = stretch_of(b, l, width);
+    const struct share share = share_of(b, l, width);
     double x = pad_of(b), height = 0;
     for (struct box *c = l.first; c != l.end; c = c->next) {
-        lay(c, fmin(width, is_fixed(c) ? wanted(c) : wanted(c) * stretch));
+        lay(c, fmin(width, width_of(c, share)));
         c->place.x = x;
         c->place.y = y;
         x += c->place.width + gap_of(b);
