@@ -67,6 +67,9 @@ static const char whole[] =
     "\"DejaVu Sans\",sans-serif;font-size:14px;max-width:100%;height:auto;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact";
 
+/* On one page, since what is drawn does not break. */
+static const char on_paper[] = "max-height:94vh;width:100%";
+
 static void put_colours(struct buf *out, bool dark)
 {
     buf_text(out, ".sonde-picture{");
@@ -129,5 +132,5 @@ void style_write(struct buf *out)
         if (colours[i].box)
             buf_printf(out, ".sonde-picture .%s>rect{fill:%s;fill:var(--%s)}\n",
                        colours[i].name, colours[i].light, colours[i].name);
-    buf_text(out, "</style>\n");
+    buf_printf(out, "@media print{.sonde-picture{%s}}\n</style>\n", on_paper);
 }
