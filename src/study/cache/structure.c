@@ -227,6 +227,7 @@ static void report_shape(struct structure_question *q,
 {
     const struct geometry *const g = &q->shape;
     report_ways(q);
+    show_set(q);
     report(q, "sets", value_number((double)(q->parts * g->sets)));
     report_bits(q);
     report_modulo(q);
@@ -841,7 +842,6 @@ static void find_structure(struct structure_question *q)
         report_short(q);
     } else if (q->shape.sets > 0) {
         report_shape(q, &lines);
-        show_set(q);
         if (q->open)
             propose_line(q);
     } else if (q->eviction.strewn > 0 && q->parts == 2) {
