@@ -142,3 +142,13 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/gpu_made.o $(B)/libsonde.a
 
 -include $(B)/tests/main.d $(TEST_BASE:.o=.d) $(B)/tests/gpu/main.d \
     $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d) $(TOOL_SRC:%.c=$(B)/%.d)
+
+# Readers under libFuzzer, with the sanitizers; see the head of the script.
+FUZZ_OBJ := $(patsubst %,$(B)/tests/%.o,fuzz/targets fuzz/used fuzz/mutate \
+              fuzz/libfuzzer/libfuzzer unit/cubins)
+$(B)/fuzz: $(FUZZ_OBJ) $(TEST_BASE) $(B)/libsonde.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+.PHONY: fuzz
+fuzz:
+	@$(MAKE) -s CC=clang B=build/clang SAN=fuzzer-no-link,address,undefined build/clang/san/fuzz
+	@sh tools/fuzz.sh build/clang/san/fuzz

@@ -108,9 +108,9 @@ static char *temporary_beside(int folder, const char *name, mode_t mode,
         char *const made =
             xasprintf("%s.%lx-%lx-%x.tmp", name, (unsigned long)getpid(),
                       (unsigned long)now.tv_nsec, atomic_fetch_add(&last, 1));
-        *fd = openat(folder, made,
-                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     mode);
+        *fd =
+            openat(folder, made,
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (*fd >= 0)
             return made;
         const int why = errno;

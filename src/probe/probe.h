@@ -55,6 +55,12 @@ size_t samples_column(const struct samples *samples, const char *name);
 
 struct prober;
 
+/* Those of one repetition. */
+struct rows {
+    const struct samples *samples;
+    size_t from, to;
+};
+
 struct probe {
     const char *name;
     const char *what; /* one line for `sonde list` and `sonde explain` */
@@ -93,6 +99,10 @@ struct probe {
     bool (*takes_long)(const struct experiment *experiment);
     int (*assemble)(struct prober *prober, const struct experiment *experiment,
                     struct error *err);
+    /* Optional: what is wrong with rows that are said to be of a repetition of
+     * it (check.h); NULL: nothing is. */
+    const char *(*sound)(const struct experiment *experiment,
+                         const struct rows *rows);
     /* Optional: loads that are made one after the other, at least. */
     uint64_t (*loads)(const struct experiment *experiment);
 };

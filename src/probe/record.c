@@ -194,7 +194,7 @@ int recording_find(struct recording *r, const char *experiment,
     const bool same = strcmp(columns, e->columns) == 0;
     free(columns);
     if (!same)
-        return error_set(err, ERR_FILE,
+        return error_set(err, ERR_NOT_RECORDED,
                          "%s: '%s' has the columns %s, which this version does "
                          "not know",
                          r->where, experiment, e->columns);

@@ -48,9 +48,9 @@ void recording_grow(struct recording *recording, const char *path);
 void recording_stop(struct recording *recording, const char *why);
 const char *recording_stopped(const struct recording *recording);
 /* Appends to samples (initialised for the probe), or fails as it did then.
- * ERR_NOT_RECORDED names an experiment that is not in it, ERR_INTERRUPTED says
- * that the run was stopped before; ERR_FILE names one whose columns are others.
- */
+ * ERR_NOT_RECORDED names an experiment that is not in it, or not with these
+ * columns, ERR_INTERRUPTED says
+ * that the run was stopped before. */
 int recording_find(struct recording *recording, const char *experiment,
                    struct samples *samples, struct error *err);
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "probe/check.h"
 #include "probe/guard.h"
 #include "probe/record.h"
 
@@ -800,11 +801,18 @@ static int try_again(struct prober *p, const char *text,
     return 0;
 }
 
+static int replay(struct prober *p, struct experiment *e, const char *name,
+                  struct samples *samples, struct error *err)
+{
+    int status = recording_find(p->recording, name, samples, err);
+    if (status == 0)
+        status = probe_prepare(e, p->info, err);
+    return status == 0 ? samples_check(e, samples, err) : status;
+}
+
 static int run_named(struct prober *p, const char *text, const char *name,
                      struct samples *samples, struct error *err)
 {
-    if (p->device == NULL)
-        return recording_find(p->recording, name, samples, err);
     const int status = try_again(p, text, samples, err);
     if (p->recording == NULL)
         return status;
@@ -832,7 +840,9 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     samples_init(samples, e.probe);
     p->experiments++;
     const double began = now_seconds();
-    const int status = run_named(p, text, name, samples, err);
+    const int status = p->device == NULL
+                           ? replay(p, &e, name, samples, err)
+                           : run_named(p, text, name, samples, err);
     log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
     if (status == 0 && samples->disturbed != NULL)
         log_say(LOG_DEBUG,

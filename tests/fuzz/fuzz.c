@@ -7,6 +7,7 @@
 #include "fuzz/fuzz.h"
 
 #include <ctype.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ END_TEST
 START_TEST(mutated_inputs_are_taken_or_refused)
 {
     const struct fuzz_target *const target = &fuzz_targets[_i];
-    const unsigned long count = setting("FUZZ", 2000);
+    const unsigned long count = setting("FUZZ", 2000) / target->cost;
     struct seeds seeds = seeds_of(target);
     struct buf input = {0};
     struct rng rng;
@@ -94,6 +95,28 @@ START_TEST(mutated_inputs_are_taken_or_refused)
     }
     buf_free(&input);
     seeds_free(&seeds);
+}
+END_TEST
+
+/* Inputs that broke something, or reach what others do not. */
+START_TEST(what_was_found_once_is_read)
+{
+    glob_t found;
+    char *const pattern =
+        xasprintf("tests/fuzz/corpus/%s/*", fuzz_targets[_i].name);
+    const int status = glob(pattern, 0, NULL, &found);
+    ck_assert(status == 0 || status == GLOB_NOMATCH);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++) {
+        struct buf input = {0};
+        struct error err;
+        ASSERT_DONE(file_read(found.gl_pathv[i], 1 << 20, &input, &err), err);
+        buf_append(&input, "", 0);
+        assert_read(&fuzz_targets[_i], &input, i);
+        buf_free(&input);
+    }
+    if (status == 0)
+        globfree(&found);
+    free(pattern);
 }
 END_TEST
 
@@ -115,5 +138,6 @@ Suite *suite_fuzz(void)
     tcase_add_loop_test(t, seeds_are_taken, 0, count);
     tcase_add_loop_test(t, mutated_inputs_are_taken_or_refused, 0, count);
     tcase_add_loop_test(t, empty_input_is_refused, 0, count);
+    tcase_add_loop_test(t, what_was_found_once_is_read, 0, count);
     return suite;
 }

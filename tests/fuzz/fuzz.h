@@ -22,6 +22,7 @@ struct fuzz_target {
     /* Reads the input (a NUL follows its last byte) and frees what came of it;
      * returns what the reader returned. */
     int (*read)(const struct buf *input, struct error *err);
+    unsigned cost; /* of an input, against one that is only read */
 };
 
 extern const struct fuzz_target fuzz_targets[];

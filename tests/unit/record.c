@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "probe/run.h"
 #include "testing.h"
 
 static struct device_info a_gpu(void)
@@ -286,7 +287,7 @@ START_TEST(other_columns_are_refused)
     struct samples s;
     struct error err;
     samples_init(&s, probe_find("chase"));
-    ASSERT_FAILS(recording_find(r, "clock", &s, &err), ERR_FILE, err,
+    ASSERT_FAILS(recording_find(r, "clock", &s, &err), ERR_NOT_RECORDED, err,
                  "'clock' has the columns repeat pair cycles ns");
     samples_free(&s);
     recording_free(r);
@@ -569,6 +570,44 @@ START_TEST(a_small_file_does_not_become_large)
 }
 END_TEST
 
+/* Samples that no run of their experiment can have given. */
+static const struct {
+    const char *experiment, *rows, *says;
+} unsound[] = {
+    {"clock",               CLOCK "rows 0\n",                    "it has no samples"},
+    {"clock",               CLOCK "rows 1\n0 1 -2 3\n",         "cycles cannot be -2"},
+    {"clock",               CLOCK "rows 1\n0 1 9007199254740993 3\n",
+     "cycles cannot be 9007199254740993"},
+    {"clock",               CLOCK "rows 1\n1 1 2 3\n",          "not in their order"},
+    {"clock",               CLOCK "rows 3\n0 1 2 3\n1 1 2 3\n0 1 2 3\n",
+     "not in their order"},
+    {"clock",               CLOCK "rows 2\n0 1 2 3\n0 1 2 3\n", "not as many rows"},
+    {"banks to=2",
+     "experiment banks to=2\ncolumns repeat case visits short long\n"
+     "rows 2\n0 1 12 5 9\n0 5 12 5 9\n",                       "not in their order"},
+};
+
+START_TEST(samples_that_no_run_gives_are_refused)
+{
+    struct buf text = {0};
+    struct recording *r;
+    struct samples s;
+    struct error err;
+    buf_printf(&text, HEAD "%send 1\n", unsound[_i].rows);
+    struct buf bytes = piped(text.data);
+    ASSERT_DONE(recording_parse(bytes.data, bytes.length, "a.rec", &r, &err),
+                err);
+    struct prober *const p =
+        prober_new(NULL, r, &(struct prober_options){.seed = 1});
+    ASSERT_FAILS(prober_run(p, unsound[_i].experiment, &s, NULL, &err),
+                 ERR_NOT_RECORDED, err, unsound[_i].says);
+    prober_free(p);
+    recording_free(r);
+    buf_free(&bytes);
+    buf_free(&text);
+}
+END_TEST
+
 START_TEST(a_cut_frame_from_a_pipe_is_noticed)
 {
     struct buf bytes = piped(HEAD CLOCK "rows 1\n0 1 -2 3\nend 1\n");
@@ -604,6 +643,8 @@ Suite *suite_record(void)
     tcase_add_test(t,
                    a_changed_byte_of_one_that_grows_is_noticed_or_cuts_it_short);
     tcase_add_test(t, a_small_file_does_not_become_large);
+    tcase_add_loop_test(t, samples_that_no_run_gives_are_refused, 0,
+                        COUNT_OF(unsound));
     tcase_add_test(t, another_file_is_no_recording);
     tcase_add_loop_test(t, bad_text_is_refused_with_its_line, 0, COUNT_OF(bad));
     tcase_add_test(t, good_text_is_taken);

@@ -127,8 +127,8 @@ static struct kept *list_kept(int folder, DIR *files, size_t *count)
             continue;
         }
         if ((*count & (*count - 1)) == 0) /* a power of two: it is full */
-            kept = xreallocarray(kept, *count > 0 ? 2 * *count : 1,
-                                 sizeof *kept);
+            kept =
+                xreallocarray(kept, *count > 0 ? 2 * *count : 1, sizeof *kept);
         struct kept *const one = &kept[(*count)++];
         memcpy(one->name, entry->d_name, sizeof one->name);
         one->bytes = (uint64_t)st.st_size;
@@ -175,9 +175,9 @@ static void heading_of(char heading[HEADING_LENGTH + 1], const struct buf *key,
                        const void *payload, size_t length)
 {
     struct sha256 hash;
-    const int start = snprintf(heading, HEADING_LENGTH + 1,
-                               "sonde-cubin-2 %016zx %016zx ", key->length,
-                               length);
+    const int start =
+        snprintf(heading, HEADING_LENGTH + 1, "sonde-cubin-2 %016zx %016zx ",
+                 key->length, length);
     sha256_start(&hash);
     sha256_add(&hash, heading, (size_t)start);
     sha256_add(&hash, key->data, key->length);

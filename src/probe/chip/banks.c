@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "probe/check.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
@@ -27,7 +28,7 @@ enum { CASES_MOST = 1024, SPAN_MOST = 1 << 18 };
 #define IDLE UINT32_MAX
 
 enum out_word { OUT_SHORT, OUT_LONG, OUT_WORDS };
-enum { COLUMN_SHORT = 3, COLUMN_LONG };
+enum { COLUMN_CASE = 1, COLUMN_SHORT = 3, COLUMN_LONG };
 
 struct banks {
     enum { STRIDE, ROWS } pattern;
@@ -286,6 +287,18 @@ static unsigned banks_pieces(const struct experiment *e)
     return (unsigned)cases_of(e->own);
 }
 
+static const char *banks_sound(const struct experiment *e,
+                               const struct rows *rows)
+{
+    const struct banks *const b = e->own;
+    const char *const why = rows_are(rows, cases_of(b));
+    for (size_t i = rows->from; why == NULL && i < rows->to; i++)
+        if ((uint64_t)samples_at(rows->samples, i, COLUMN_CASE) !=
+            b->from + (i - rows->from))
+            return "its cases are not in their order";
+    return why;
+}
+
 /* All cases at once settle before each does; a repetition is cheap. */
 const struct probe probe_banks = {
     .name = "banks",
@@ -301,4 +314,5 @@ const struct probe probe_banks = {
     .once = banks_once,
     .pieces = banks_pieces,
     .join = samples_append,
+    .sound = banks_sound,
 };

@@ -6,6 +6,7 @@
  * and `ns`: a spin of at least `spin` cycles by both clocks.
  */
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
@@ -88,4 +89,5 @@ const struct probe probe_clock = {
     .repeats_most = 9,
     .kernel = clock_kernel,
     .once = clock_once,
+    .sound = rows_are_one,
 };

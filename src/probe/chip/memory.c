@@ -3,6 +3,7 @@
  * kernel; it is a probe so that a recording knows the answer, too.
  */
 #include "probe/run.h"
+#include "probe/check.h"
 
 enum column { COLUMN_FREE = 1 };
 
@@ -45,4 +46,5 @@ const struct probe probe_memory = {
     .repeats_least = 1,
     .repeats_most = 1,
     .once = memory_once,
+    .sound = rows_are_one,
 };

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/chip/state.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
@@ -153,4 +154,5 @@ const struct probe probe_reference = {
     .repeats_most = 3,
     .kernel = reference_kernel,
     .once = reference_once,
+    .sound = rows_are_one,
 };

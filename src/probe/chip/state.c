@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/guard.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
@@ -111,4 +112,5 @@ const struct probe probe_state = {
     .repeats_most = 3,
     .kernel = state_kernel,
     .once = state_once,
+    .sound = rows_are_one,
 };

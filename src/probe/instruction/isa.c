@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/run/shot.h"
 #include "probe/run/snippet_kernel.h"
 
-enum { COLUMN_SHORT = 2, COLUMN_LONG };
+enum { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
 /* A snippet of the user's may never end. */
 enum { DEADLINE_S = 5 };
 enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
@@ -170,6 +171,14 @@ static double isa_figure(const struct experiment *e,
                     samples_at(samples, last, COLUMN_SHORT));
 }
 
+static const char *isa_sound(const struct experiment *e,
+                             const struct rows *rows)
+{
+    const struct isa *const i = e->own;
+    const char *const why = rows_are(rows, i->laps);
+    return why != NULL ? why : rows_are_below(rows, COLUMN_LAP, i->laps);
+}
+
 const struct probe probe_isa = {
     .name = "isa",
     .what = "cost of an instruction, by copies of it between clock reads",
@@ -183,4 +192,5 @@ const struct probe probe_isa = {
     .release = snippet_kernel_release,
     .kernel = snippet_kernel_write,
     .once = isa_once,
+    .sound = isa_sound,
 };

@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "probe/check.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
 #include "ptx/capability.h"
@@ -797,6 +798,20 @@ static double timeline_figure(const struct experiment *e,
     return (double)longest;
 }
 
+/* Of a launch, which is the last row, no block and no warp is told. */
+static const char *timeline_sound(const struct experiment *e,
+                                  const struct rows *rows)
+{
+    const struct timeline *const t = e->own;
+    const struct rows warps = {rows->samples, rows->from, rows->to - 1};
+    const char *const why = rows_are_below(&warps, COLUMN_BLOCK, t->blocks);
+    if (why != NULL || rows_are_below(&warps, COLUMN_WARP, t->warps) != NULL)
+        return "a row is of a warp that it does not have";
+    return samples_at(rows->samples, rows->to - 1, COLUMN_SM) < 0
+               ? NULL
+               : "the row of a launch is missing";
+}
+
 const struct probe probe_timeline = {
     .name = "timeline",
     .what = "where and when each warp, or each of its accesses, ran",
@@ -809,4 +824,5 @@ const struct probe probe_timeline = {
     .prepare = timeline_prepare,
     .kernel = timeline_kernel,
     .once = timeline_once,
+    .sound = timeline_sound,
 };

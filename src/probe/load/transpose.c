@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/run/shot.h"
 #include "ptx/hint.h"
 
@@ -624,4 +625,5 @@ const struct probe probe_transpose = {
     .prepare = transpose_prepare,
     .kernel = transpose_kernel,
     .once = transpose_once,
+    .sound = rows_are_one,
 };

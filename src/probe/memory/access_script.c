@@ -45,13 +45,14 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "probe/check.h"
 #include "probe/memory/access_script.h"
 #include "probe/memory/visit_script.h"
 #include "probe/run/functions.h"
 #include "probe/run/pin.h"
 #include "probe/walk/touch.h"
 
-enum { COLUMN_CYCLES = 3 };
+enum { COLUMN_READER = 1, COLUMN_CYCLES = 3 };
 
 /* What every device gives a block without asking. */
 enum { SHARED_BYTES = 48 * 1024 };
@@ -451,6 +452,15 @@ static unsigned visit_pieces(const struct experiment *e)
     return (unsigned)((const struct script *)e->own)->parts;
 }
 
+static const char *visit_sound(const struct experiment *e,
+                               const struct rows *rows)
+{
+    const struct script *const s = e->own;
+    const char *const why = rows_are(rows, excerpt_of(e).kept);
+    return why != NULL ? why
+                       : rows_are_below(rows, COLUMN_READER, s->readers);
+}
+
 /* A script is run once. */
 const struct probe probe_access_script = {
     .name = "visit",
@@ -467,6 +477,7 @@ const struct probe probe_access_script = {
     .once = visit_once,
     .pieces = visit_pieces,
     .join = samples_append,
+    .sound = visit_sound,
     .takes_long = visit_takes_long,
     .assemble = visit_assemble,
 };

@@ -9,6 +9,7 @@
  * address arithmetic is in the chain).
  */
 #include "probe/run.h"
+#include "probe/check.h"
 #include "probe/walk/pointer_chase.h"
 #include "ptx/repeat.h"
 
@@ -214,6 +215,7 @@ const struct probe probe_chase = {
     .prepare = chase_prepare,
     .kernel = chase_kernel,
     .once = chase_once,
+    .sound = rows_are_one,
     .pieces = chase_pieces,
     .join = chase_join,
     .loads = pointer_chase_loads,

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/check.h"
 #include "probe/run/pin.h"
 #include "probe/run/shot.h"
 #include "ptx/hint.h"
@@ -285,6 +286,14 @@ static int keep_once(struct prober *prober, const struct experiment *e,
                : 0;
 }
 
+static const char *keep_sound(const struct experiment *e,
+                              const struct rows *rows)
+{
+    const struct keep *const k = e->own;
+    const char *const why = rows_are(rows, k->looks);
+    return why != NULL ? why : rows_are_below(rows, COLUMN_OFFSET, k->bytes);
+}
+
 /* One run gives many samples: it is not repeated. */
 const struct probe probe_l2_residency = {
     .name = "keep",
@@ -298,4 +307,5 @@ const struct probe probe_l2_residency = {
     .prepare = keep_prepare,
     .kernel = keep_kernel,
     .once = keep_once,
+    .sound = keep_sound,
 };

@@ -34,6 +34,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "probe/check.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
 #include "probe/walk/homes.h"
@@ -838,6 +839,14 @@ static unsigned overfill_pieces(const struct experiment *e)
     return (unsigned)u64_min(most, o->trials);
 }
 
+static const char *overfill_sound(const struct experiment *e,
+                                  const struct rows *rows)
+{
+    (void)e;
+    const char *const why = rows_are_below(rows, COLUMN_COUNT, UINT32_MAX);
+    return why != NULL ? why : rows_are_below(rows, COLUMN_QUARTER, QUARTERS);
+}
+
 /* A run gives many samples: it is not repeated. */
 const struct probe probe_overfill = {
     .name = "overfill",
@@ -853,4 +862,5 @@ const struct probe probe_overfill = {
     .once = overfill_once,
     .pieces = overfill_pieces,
     .join = samples_append,
+    .sound = overfill_sound,
 };

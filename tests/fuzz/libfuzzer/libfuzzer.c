@@ -1,0 +1,67 @@
+/*
+ * The targets of targets.def for libFuzzer, one of them a process: the one that
+ * FUZZ_TARGET names.  `make fuzz` builds it and runs each; a crash leaves its
+ * input, which then belongs into tests/fuzz/corpus, where `make check` reads
+ * it.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t length, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t length, size_t most,
+                               unsigned seed);
+
+static const struct fuzz_target *target;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const char *const name = getenv("FUZZ_TARGET");
+    (void)argc;
+    (void)argv;
+    for (size_t i = 0; name != NULL && i < fuzz_target_count; i++)
+        if (strcmp(fuzz_targets[i].name, name) == 0)
+            target = &fuzz_targets[i];
+    if (target != NULL)
+        return 0;
+    for (size_t i = 0; i < fuzz_target_count; i++)
+        fprintf(stderr, "FUZZ_TARGET=%s\n", fuzz_targets[i].name);
+    exit(2);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+    struct error err = {0};
+    struct buf input = {0};
+    buf_append(&input, data, length);
+    const int status = target->read(&input, &err);
+    buf_free(&input);
+    if (status != 0 && (status != err.code || err.text[0] == '\0'))
+        abort(); /* refused without a reason */
+    return 0;
+}
+
+/* Every other time the mutations of ours, which know numbers and words. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t length, size_t most,
+                               unsigned seed)
+{
+    if (seed % 2 == 0 || length == 0)
+        return LLVMFuzzerMutate(data, length, most);
+    struct seeds seeds = {0};
+    struct buf input = {0};
+    struct rng rng;
+    rng_seed(&rng, seed);
+    seeds_add(&seeds, data, length);
+    mutate(&seeds, &rng, &input);
+    const size_t made = input.length < most ? input.length : most;
+    memcpy(data, input.data, made);
+    buf_free(&input);
+    buf_free(&seeds.seed[0]);
+    return made;
+}
