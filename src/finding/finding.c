@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "finding/curve.h"
 
@@ -132,12 +133,43 @@ static void finding_clear(struct finding *f)
     free_strings(f->evidence, f->evidence_count);
 }
 
+/* Where the id is in `places`, or could be: a finding's place in the list and
+ * one, or 0.  At most half of them are taken. */
+static size_t *place_of(const struct results *r, const char *id)
+{
+    size_t at = (size_t)hash_long_text(id);
+    for (;; at++) {
+        size_t *const place = &r->places[at & (r->place_count - 1)];
+        if (*place == 0 || strcmp(r->findings[*place - 1]->id, id) == 0)
+            return place;
+    }
+}
+
+/* Anew, with room for twice as many as there are. */
+static void place_all(struct results *r)
+{
+    enum { LEAST = 64 };
+    size_t count = LEAST;
+    while (count < 4 * r->finding_count)
+        count *= 2;
+    size_t *const places = xcalloc(count, sizeof *places);
+    free(r->places);
+    r->places = places;
+    r->place_count = count;
+    for (size_t i = 0; i < r->finding_count; i++)
+        *place_of(r, r->findings[i]->id) = i + 1;
+}
+
 static struct finding *slot_of(const struct results *results, const char *id)
 {
-    for (size_t i = 0; i < results->finding_count; i++)
-        if (strcmp(results->findings[i]->id, id) == 0)
-            return results->findings[i];
-    return NULL;
+    if (results->place_count == 0) {
+        for (size_t i = 0; i < results->finding_count; i++)
+            if (strcmp(results->findings[i]->id, id) == 0)
+                return results->findings[i];
+        return NULL;
+    }
+    const size_t place = *place_of(results, id);
+    return place > 0 ? results->findings[place - 1] : NULL;
 }
 
 const struct finding *results_find(const struct results *results,
@@ -146,36 +178,40 @@ const struct finding *results_find(const struct results *results,
     return slot_of(results, id);
 }
 
-static void push_finding(struct results *results, struct finding *f)
+static void push_finding(struct results *r, struct finding *f)
 {
-    results->findings =
-        xreallocarray(results->findings, results->finding_count + 1,
-                      sizeof *results->findings);
-    results->findings[results->finding_count++] = f;
+    if (2 * (r->finding_count + 1) > r->place_count)
+        place_all(r);
+    r->findings = xreallocarray(r->findings, r->finding_count + 1,
+                                sizeof *r->findings);
+    r->findings[r->finding_count++] = f;
+    *place_of(r, f->id) = r->finding_count;
 }
 
-static struct finding *slot_for(struct results *results, const char *id)
+/* What runs out of memory leaves the results as they were: so here and below
+ * all is made before anything is put into its place. */
+static struct finding *add(struct results *r, const struct finding *made)
 {
-    struct finding *const old = slot_of(results, id);
-    if (old != NULL) {
-        finding_clear(old);
-        return old;
-    }
     struct finding *const f = xmalloc(sizeof *f);
-    push_finding(results, f);
+    *f = *made;
+    push_finding(r, f);
     return f;
 }
 
 struct finding *results_add(struct results *results, const char *id,
                             const char *study)
 {
-    struct finding *const f = slot_for(results, id);
-    *f = (struct finding){.id = xstrdup(id),
-                          .unit = xstrdup(""),
-                          .study = xstrdup(study),
-                          .status = STATUS_NOT_MEASURED,
-                          .confidence = -1};
-    return f;
+    const struct finding made = {.id = xstrdup(id),
+                                 .unit = xstrdup(""),
+                                 .study = xstrdup(study),
+                                 .status = STATUS_NOT_MEASURED,
+                                 .confidence = -1};
+    struct finding *const old = slot_of(results, id);
+    if (old == NULL)
+        return add(results, &made);
+    finding_clear(old);
+    *old = made;
+    return old;
 }
 
 static void leave_out(struct results *results, size_t i)
@@ -183,6 +219,7 @@ static void leave_out(struct results *results, size_t i)
     results->finding_count--;
     memmove(&results->findings[i], &results->findings[i + 1],
             (results->finding_count - i) * sizeof *results->findings);
+    results->place_count = 0; /* what came behind it has another now */
 }
 
 void results_take(struct results *into, struct results *from, size_t i)
@@ -207,7 +244,8 @@ void results_drop(struct results *results, const struct finding *finding)
         i++;
     results->dropped = xreallocarray(
         results->dropped, results->dropped_count + 1, sizeof *results->dropped);
-    results->dropped[results->dropped_count++] = xstrdup(finding->id);
+    results->dropped[results->dropped_count] = xstrdup(finding->id);
+    results->dropped_count++;
     finding_clear(results->findings[i]);
     free(results->findings[i]);
     leave_out(results, i);
@@ -244,6 +282,7 @@ void results_free(struct results *results)
         free(results->findings[i]);
     }
     free(results->findings);
+    free(results->places);
     results_free_curves(results);
     free(results->version);
     free(results->commit);
@@ -258,8 +297,9 @@ static void push_entry(struct protocol_entry **entries, size_t *count,
                        const char *name, struct value value)
 {
     *entries = xreallocarray(*entries, *count + 1, sizeof **entries);
+    char *const copy = xstrdup(name);
     (*entries)[(*count)++] =
-        (struct protocol_entry){.name = xstrdup(name), .value = value};
+        (struct protocol_entry){.name = copy, .value = value};
 }
 
 void results_device(struct results *results, const char *name,
@@ -304,11 +344,8 @@ const struct value *results_of_run(const struct results *results,
 void finding_set(struct finding *f, enum finding_status status,
                  struct value value, const char *unit)
 {
-    value_free(&f->value);
-    free(f->unit);
-    f->status = status;
-    f->value = value;
-    f->unit = xstrdup(unit);
+    finding_unit(f, unit);
+    finding_value(f, status, value);
 }
 
 void finding_unit(struct finding *f, const char *unit)
@@ -339,8 +376,9 @@ static void because(struct finding *f, const char *fmt, va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, fmt, args);
+    char *const copy = xstrdup(text);
     free(f->because);
-    f->because = xstrdup(text);
+    f->because = copy;
 }
 
 void finding_because(struct finding *f, const char *fmt, ...)
@@ -370,8 +408,9 @@ void finding_skip(struct finding *f, const char *why)
 
 void finding_method(struct finding *f, const char *method)
 {
+    char *const copy = xstrdup(method);
     free(f->method);
-    f->method = xstrdup(method);
+    f->method = copy;
 }
 
 void finding_protocol(struct finding *f, const char *name, struct value value)
@@ -388,7 +427,8 @@ void finding_evidence(struct finding *f, const char *experiment)
 {
     f->evidence =
         xreallocarray(f->evidence, f->evidence_count + 1, sizeof *f->evidence);
-    f->evidence[f->evidence_count++] = xstrdup(experiment);
+    f->evidence[f->evidence_count] = xstrdup(experiment);
+    f->evidence_count++;
 }
 
 bool finding_cites(const struct finding *f, const char *experiment)
@@ -418,8 +458,9 @@ void finding_copy(struct finding *f, const struct finding *from)
     if (from->has_interval)
         finding_interval(f, from->interval[0], from->interval[1],
                          from->confidence);
+    char *const why = from->because != NULL ? xstrdup(from->because) : NULL;
     free(f->because);
-    f->because = from->because != NULL ? xstrdup(from->because) : NULL;
+    f->because = why;
     f->fallen = from->fallen;
     for (size_t i = 0; i < from->protocol_count; i++)
         finding_protocol(f, from->protocol[i].name,

@@ -107,6 +107,7 @@ struct results {
     char *notice; /* what a person reads last; NULL: nothing */
     struct finding **findings;
     size_t finding_count;
+    size_t *places, place_count; /* by hashes of ids: see finding.c */
     struct finding_curve **curves; /* what is behind findings (curve.h) */
     size_t curve_count;
     char **dropped; /* ids of what there is nothing of: see results_drop */
