@@ -376,6 +376,8 @@ static const struct {
     {"caches/l1/size=2000", "caches.l1.size is 2000, but the line times the "
                             "ways of all sets makes 2048"},
     {"caches/l1/line=96", "caches.l1.line must be a power of two, not 96"},
+    {"caches/l1/sets=1048576 caches/l1/ways=16 caches/l1/size= caches/l1/policy='lru' caches/l1/set_bits=",
+     "with those of the caches before, than the 16777216 that can be"},
     {"caches/l1/sector=256", "caches.l1: sectors of 256 bytes"},
     {"caches/l1/sets=", "caches.l1.sets is missing"},
     {"caches/l1/ways=0", "caches.l1.ways must be from 1"},

@@ -1,20 +1,16 @@
 # A command that waits for something ends by a signal at once, whatever it is:
 # here for a pipe into which nobody writes.
 mkfifo pipe.json
-end_by() { # signal command...
-    signal=$1
-    shift
+end_by() { # command...
     "$SONDE" "$@" >out 2>err &
     sleep 0.02
-    kill -$signal $!
+    kill $!
     wait $! 2>wait
-    echo "$1: $signal, status $?"
+    echo "$1: status $?"
 }
-for signal in TERM HUP; do
-    end_by $signal report pipe.json
-    end_by $signal ptx -d sim:./pipe.json chase
-    end_by $signal probe -d replay:pipe.json clock
-    end_by $signal run -d sim:./pipe.json clock
+for command in "report pipe.json" "ptx -d sim:./pipe.json chase" \
+    "probe -d replay:pipe.json clock" "run -d sim:./pipe.json clock"; do
+    end_by $command
 done 2>shell
 # What does not fit into a file of a limited size is told of, what was written
 # before stays, and the report on standard output is whole.

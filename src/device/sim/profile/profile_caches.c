@@ -599,6 +599,29 @@ static const struct schema_row tlb_rows[] = {
 
 static const struct schema tlb_schema = {"tlb", tlb_rows, check_tlb};
 
+static uint64_t lines_of(const struct profile_cache *cache)
+{
+    uint64_t lines = 0;
+    for (size_t set = 0; set < cache->shape.sets; set++)
+        lines += cache->shape.set_ways[set];
+    return lines;
+}
+
+/* Each cache alone may be large, and so may all together once, or a small file
+ * would take gigabytes. */
+static void check_sum(struct schema_reader *r, const char *name)
+{
+    const struct profile *const profile = r->whole;
+    uint64_t lines = 0;
+    for (size_t i = 0; i < profile->cache_count; i++)
+        lines += lines_of(&profile->caches[i]);
+    if (!r->failed && lines > WAYS_MAX)
+        schema_fail_at(r, name,
+                       "has more lines, with those of the caches before, than "
+                       "the %d that can be simulated",
+                       WAYS_MAX);
+}
+
 static void add_cache(struct schema_reader *r, const char *name, json_t *object)
 {
     struct profile *const profile = r->whole;
@@ -613,6 +636,7 @@ static void add_cache(struct schema_reader *r, const char *name, json_t *object)
     memcpy(told.cache.name, name, strlen(name) + 1);
     schema_read_at(r, name, object, &profile_cache_schema, &told);
     profile->caches[profile->cache_count++] = told.cache;
+    check_sum(r, name);
 }
 
 void profile_read_caches(struct schema_reader *r, json_t *object, void *into)
