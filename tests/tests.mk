@@ -30,7 +30,16 @@ TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 # The commands of the tool that check-quick tries; each takes a second at most.
 QUICK_CASES = commands completion deps explain help json list man names-in-docs options probe report usage
 
-TESTED := $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE) $(FAULTY)
+# Calls of the C library that fail on demand; see the head of tools/faults_files.sh.
+PRELOAD := $(B)/tests/preload/fail.so
+$(PRELOAD): tests/preload/fail.c | $(B)/.deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=c11 -O1 -fPIC -shared -o $@ $<
+.PHONY: faults_files
+faults_files: $(B)/sonde $(PRELOAD)
+	@sh tools/faults_files.sh $(B)/sonde $(PRELOAD)
+
+TESTED := $(PRELOAD) $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE) $(FAULTY)
 check: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B)
 check-quick: $(TESTED)
@@ -150,5 +159,5 @@ $(B)/fuzz: $(FUZZ_OBJ) $(TEST_BASE) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
 .PHONY: fuzz
 fuzz:
-	@$(MAKE) -s CC=clang B=build/clang SAN=fuzzer-no-link,address,undefined build/clang/san/fuzz
-	@sh tools/fuzz.sh build/clang/san/fuzz
+	@$(MAKE) -s CC=clang B=build/clang SAN=fuzzer-no-link,address,undefined build/clang/fuzz
+	@sh tools/fuzz.sh build/clang/fuzz

@@ -27,6 +27,7 @@ static bool is_recording(const struct buf *file)
 
 static int read_file(const char *path, struct buf *file, struct error *err)
 {
+    session_reserve();
     const int code = file_read(path, REPORT_MOST, file, err);
     if (code == 0 && is_recording(file))
         return error_set(err, ERR_FILE,

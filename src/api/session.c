@@ -7,6 +7,7 @@
 #include "api/probe_summary.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,14 @@ bool session_words(const char *const *words, size_t count)
     while (count > 0 && words[count - 1] != NULL)
         count--;
     return count == 0;
+}
+
+/* What builds reports must not leave out what it has no room for: it shares the
+ * reserve. */
+void session_reserve(void)
+{
+    mem_reserve();
+    json_set_alloc_funcs(mem_try, free);
 }
 
 int sonde_exit_status(int code)
@@ -282,6 +291,7 @@ int sonde_open(struct sonde **session, const struct sonde_options *options,
         options = &plain;
     if (!session_words(options->command, options->command_count))
         return session_lacks(__func__, "a word of the command", err);
+    session_reserve();
     struct sonde *const s = xcalloc(1, sizeof *s);
     s->ticket = stop_ticket(); /* a stop while it opens is for it, too */
     const int code = open_source(s, options, &why);

@@ -38,6 +38,10 @@ int session_lacks(const char *function, const char *what,
 /* True if there are so many words and none is NULL. */
 bool session_words(const char *const *words, size_t count);
 
+/* Sets memory aside for the report of a run that has no more; before anything
+ * is read or measured. */
+void session_reserve(void);
+
 /* Lets go of what was handed out of findings. */
 void session_forget(struct sonde *session);
 /* ERR_USAGE if the session is NULL or a report, which cannot measure. */

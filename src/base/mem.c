@@ -1,10 +1,39 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What is given back when there is no more: it is for the report. */
+static _Atomic(void *) reserve;
+static atomic_bool scarce;
+enum { RESERVE_BYTES = 8 << 20 };
+
+void mem_reserve(void)
+{
+    void *none = NULL, *const made = malloc(RESERVE_BYTES);
+    if (made == NULL || !atomic_compare_exchange_strong(&reserve, &none, made))
+        free(made);
+    else
+        atomic_store(&scarce, false);
+}
+
+bool mem_is_scarce(void)
+{
+    return atomic_load(&scarce);
+}
+
+/* Whether it is worth another try. */
+static bool give_reserve(void)
+{
+    void *const given = atomic_exchange(&reserve, NULL);
+    atomic_store(&scarce, true);
+    free(given);
+    return given != NULL;
+}
 
 static void *have(void *memory)
 {
@@ -15,19 +44,32 @@ static void *have(void *memory)
     return memory;
 }
 
+void *mem_try(size_t size)
+{
+    void *const memory = malloc(size > 0 ? size : 1);
+    return memory != NULL || !give_reserve() ? memory : mem_try(size);
+}
+
 void *xmalloc(size_t size)
 {
-    return have(malloc(size > 0 ? size : 1));
+    return have(mem_try(size));
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-    return have(calloc(count > 0 ? count : 1, size > 0 ? size : 1));
+    if (count == 0 || size == 0)
+        count = size = 1;
+    void *const memory = calloc(count, size);
+    return memory != NULL || !give_reserve() ? have(memory)
+                                             : xcalloc(count, size);
 }
 
 void *xrealloc(void *old, size_t size)
 {
-    return have(realloc(old, size > 0 ? size : 1));
+    size += size == 0;
+    void *const memory = realloc(old, size);
+    return memory != NULL || !give_reserve() ? have(memory)
+                                             : xrealloc(old, size);
 }
 
 void *xreallocarray(void *old, size_t count, size_t size)
@@ -39,12 +81,16 @@ void *xreallocarray(void *old, size_t count, size_t size)
 
 char *xstrdup(const char *text)
 {
-    return have(strdup(text));
+    return xstrndup(text, strlen(text));
 }
 
 char *xstrndup(const char *text, size_t max)
 {
-    return have(strndup(text, max));
+    const size_t length = strnlen(text, max);
+    char *const copy = xmalloc(length + 1);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
 }
 
 char *xasprintf(const char *fmt, ...)

@@ -1,11 +1,20 @@
 /*
- * Host memory that is always there: a program that measures GPUs cannot do
- * anything useful once the host is out of memory, so these stop it.
+ * Host memory that is always there.  A reserve is given back when the host has
+ * no more: measuring ends then, and what was found is reported.  Once that is
+ * used up, too, a program that measures GPUs cannot do anything useful, and
+ * these stop it.
  */
 #ifndef SONDE_BASE_MEM_H
 #define SONDE_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Sets the reserve aside, once; and whether it was given back. */
+void mem_reserve(void);
+bool mem_is_scarce(void);
+/* NULL where there is none, after the reserve. */
+void *mem_try(size_t size);
 
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);

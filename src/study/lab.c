@@ -63,6 +63,8 @@ const char *lab_reason_to_stop(const struct lab *lab)
 {
     if (prober_stopped(lab->prober))
         return why_stopped;
+    if (mem_is_scarce())
+        return why_scarce;
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
         return why_budget;
     if (lab->experiments_most > 0 &&
