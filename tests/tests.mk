@@ -153,10 +153,10 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/gpu_made.o $(B)/libsonde.a
     $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d) $(TOOL_SRC:%.c=$(B)/%.d)
 
 # Readers under libFuzzer, with the sanitizers; see the head of the script.
-FUZZ_OBJ := $(patsubst %,$(B)/tests/%.o,fuzz/targets fuzz/used fuzz/mutate \
-              fuzz/libfuzzer/libfuzzer unit/cubins)
+FUZZ_OBJ := $(patsubst %,$(B)/tests/%.o,fuzz/libfuzzer/libfuzzer \
+              fuzz/targets fuzz/used fuzz/mutate unit/cubins)
 $(B)/fuzz: $(FUZZ_OBJ) $(TEST_BASE) $(B)/libsonde.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -Wl,-z,muldefs -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) -s CC=clang B=build/clang SAN=fuzzer-no-link,address,undefined build/clang/fuzz
