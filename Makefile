@@ -59,7 +59,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-quick check-all check-gpu bench install uninstall clean help deps goldens same disturb calibrate truth figures closure
+.PHONY: all run check check-quick check-all check-gpu bench install uninstall clean help deps goldens same disturb calibrate truth figures closure falsify
 all: $(B)/sonde $(B)/libsonde.a $(B)/libsonde.so
 
 # The libraries that the build needs, and those of the tests; installed once, if

@@ -171,6 +171,16 @@ struct sonde_bench {
 int sonde_bench(struct sonde *session, const struct sonde_bench *wish,
                 struct sonde_error *err);
 
+/*
+ * Lets findings foretell experiments that no study asks, drawn by the seed, and
+ * runs these: the findings of a report in JSON, or, if the path is NULL, of what
+ * sonde_run() finds first.  A finding that foretells wrongly is in doubt then;
+ * `predicted.ID` says how much of what was tried of each was foretold.  0 if all
+ * was; 1 (not an error) if something was not, or the run was cut short.
+ */
+int sonde_validate(struct sonde *session, const char *path,
+                   struct sonde_error *err);
+
 /* How the cost of one instruction of the table came about: kernel, machine
  * code, chain and samples, as text that the caller frees. */
 int sonde_isa_explain(struct sonde *session, const char *name, unsigned levels,

@@ -134,6 +134,10 @@ faults: $(B)/sonde $(B)/tools/faults $(FAULTY)
 	@$(B)/tools/faults $(B) $(or $(EVERY),1) $(or $(WORKERS),2) $(ENTRY)
 
 # Where the code is large, long or tangled.
+# Whether a validation names each value that is wrong, on the large GPUs too.
+falsify: $(B)/check
+	@LIES=1 $(B)/check -s truth_validate
+
 # Of each shipped profile, or PROFILES: see tools/closure.sh.
 closure: $(B)/sonde
 	@SONDE=$(B)/sonde sh tools/closure.sh

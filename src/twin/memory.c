@@ -19,12 +19,12 @@ struct route {
 };
 
 static const struct route routes[] = {
-    {"global.ca", {"l1", "l2"},                      true },
-    {"global.cg", {"l2"},                            true },
-    {"readonly",  {"readonly", "l2"},                true },
-    {"texture",   {"texture", "l2"},                 true },
-    {"local",     {"local", "l2"},                   true },
-    {"constant",  {"const_l1", "const_l15", "l2"},   false},
+    {"global.ca", {"l1", "l2"}, true},
+    {"global.cg", {"l2"}, true},
+    {"readonly", {"readonly", "l2"}, true},
+    {"texture", {"texture", "l2"}, true},
+    {"local", {"local", "l2"}, true},
+    {"constant", {"const_l1", "const_l15", "l2"}, false},
 };
 
 struct building {
@@ -50,8 +50,8 @@ static bool shares(struct told *told, const char *a, const char *b)
 
 const char *twin_storage(struct told *told, const char *component)
 {
-    static const char *const first[] = {"l1", "texture", "readonly",
-                                        "const_l1", "const_l15"};
+    static const char *const first[] = {"l1", "texture", "readonly", "const_l1",
+                                        "const_l15"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
         if (strcmp(first[i], component) == 0)
             return component;
@@ -86,9 +86,9 @@ static const char *scope_by(const struct building *b, json_int_t sharing)
         return "gpc";
     if (sharing <= 4 && tpc == 1) {
         json_object_set_new(b->profile, "sms_per_tpc", json_integer(sharing));
-        json_object_set_new(b->profile, "tpcs_per_gpc",
-                            json_integer(tpcs / sharing > 0 ? tpcs / sharing
-                                                            : 1));
+        json_object_set_new(
+            b->profile, "tpcs_per_gpc",
+            json_integer(tpcs / sharing > 0 ? tpcs / sharing : 1));
         return "tpc";
     }
     if (sharing % tpc == 0)
@@ -130,10 +130,10 @@ static void put_parts(struct told *told, json_t *cache)
     for (size_t i = 0; i < bits->value.count; i++)
         json_array_append_new(
             list, json_integer((json_int_t)bits->value.items[i].number));
-    json_object_set_new(
-        cache, "partitions",
-        json_pack("{so sf sb}", "bits", list, "far_cycles", far, "replicates",
-                  (int)told_true(told, "l2", "replicates")));
+    json_object_set_new(cache, "partitions",
+                        json_pack("{so sf sb}", "bits", list, "far_cycles", far,
+                                  "replicates",
+                                  (int)told_true(told, "l2", "replicates")));
     told_choose(told, "l2.sm_sides");
 }
 
@@ -262,18 +262,18 @@ static struct translation translation_of_l1(const struct building *b)
     return t;
 }
 
-static double near_or(struct told *told, const char *near, const char *component)
+static double near_or(struct told *told, const char *near,
+                      const char *component)
 {
-    const double sided = told_true(told, "l2", "replicates")
-                             ? told_number(told, "l2", near)
-                             : 0;
+    const double sided =
+        told_true(told, "l2", "replicates") ? told_number(told, "l2", near) : 0;
     return sided > 0 ? sided : told_number(told, component, "latency");
 }
 
 struct walk {
     const struct route *route;
-    const char *caches[LEVELS];   /* names in the profile */
-    const char *through[LEVELS];  /* components, of those that are there */
+    const char *caches[LEVELS];  /* names in the profile */
+    const char *through[LEVELS]; /* components, of those that are there */
     size_t count;
 };
 
@@ -311,8 +311,10 @@ static json_t *latencies_of(const struct building *b, const struct walk *w)
     for (size_t i = 0; i < w->count; i++) {
         const bool is_l2 = strcmp(w->through[i], "l2") == 0;
         const bool is_l1 = strcmp(w->route->path, "global.ca") == 0 && i == 0;
-        const struct translation *const t =
-            !global ? NULL : is_l2 ? &l2 : is_l1 ? &first : NULL;
+        const struct translation *const t = !global ? NULL
+                                            : is_l2 ? &l2
+                                            : is_l1 ? &first
+                                                    : NULL;
         json_object_set_new(latency, w->caches[i],
                             latency_of(cycles_at(b, w, i), t));
     }
@@ -374,9 +376,9 @@ static void put_path(struct building *b, const struct route *route)
         json_array_append_new(names, json_string(w.caches[i]));
     if (strncmp(route->path, "global", strlen("global")) != 0)
         told_choose(b->told, "latencies of memory but for global loads");
-    json_object_set_new(b->paths, route->path,
-                        json_pack("{so so}", "caches", names, "latency",
-                                  latencies_of(b, &w)));
+    json_object_set_new(
+        b->paths, route->path,
+        json_pack("{so so}", "caches", names, "latency", latencies_of(b, &w)));
 }
 
 /* ---- code ------------------------------------------------------------- */

@@ -21,12 +21,9 @@ struct place {
 };
 
 static const struct place places[] = {
-    {"l1",        PATH_GLOBAL_CA, 0},
-    {"texture",   PATH_TEXTURE,   0},
-    {"readonly",  PATH_READONLY,  0},
-    {"const_l1",  PATH_CONSTANT,  0},
-    {"const_l15", PATH_CONSTANT,  1},
-    {"l2",        PATH_GLOBAL_CG, 0},
+    {"l1", PATH_GLOBAL_CA, 0},       {"texture", PATH_TEXTURE, 0},
+    {"readonly", PATH_READONLY, 0},  {"const_l1", PATH_CONSTANT, 0},
+    {"const_l15", PATH_CONSTANT, 1}, {"l2", PATH_GLOBAL_CG, 0},
 };
 
 struct likeness {

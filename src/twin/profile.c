@@ -22,35 +22,35 @@ struct plain {
 };
 
 static const struct plain plain_keys[] = {
-    {"sm",       "count",           NULL,            "sms",                   1,      true },
-    {"sm",       "cores",           NULL,            "cores_per_sm",          1,      false},
-    {"sm",       "max_threads",     NULL,            "max_warps_per_sm",      1 / 32., true },
-    {"sm",       "max_threads",     NULL,            "max_threads_per_sm",    1,      false},
-    {"sm",       "max_blocks",      NULL,            "max_blocks_per_sm",     1,      true },
-    {"sm",       "registers",       NULL,            "registers_per_sm",      1,      false},
-    {"block",    "max_threads",     NULL,            "max_threads_per_block", 1,      true },
-    {"block",    "registers",       NULL,            "registers_per_block",   1,      false},
-    {"clock",    "sm",              NULL,            "clock_khz",             1e-3,   true },
-    {"clock",    "memory",          NULL,            "memory_clock_khz",      1e-3,   false},
-    {"clock",    "overhead",        NULL,            "clock_overhead",        1,      false},
-    {"memory",   "size",            NULL,            "memory_bytes",          1,      true },
-    {"memory",   "bus_width",       NULL,            "memory_bus_bits",       1,      false},
-    {"memory",   "ecc",             NULL,            "ecc",                   1,      false},
-    {"l2",       "size_reported",   NULL,            "l2_reported_bytes",     1,      false},
-    {"l2",       "persisting",      NULL,            "l2_persisting_bytes",   1,      false},
-    {"constant", "size",            NULL,            "constant_bytes",        1,      false},
-    {"texture",  "max_width",       NULL,            "texture_max_width",     1,      false},
-    {"cluster",  "supported",       NULL,            "clusters",              1,      false},
-    {"gpu",      "copy_engines",    NULL,            "copy_engines",          1,      false},
-    {"sm",       "shared",          "shared_memory", "bytes",                 1,      true },
-    {"block",    "shared",          "shared_memory", "per_block",             1,      false},
-    {"block",    "shared_optin",    "shared_memory", "per_block_optin",       1,      false},
-    {"block",    "shared_reserved", "shared_memory", "reserved",              1,      false},
-    {"shared",   "latency",         "shared_memory", "latency",               1,      true },
-    {"shared",   "conflict_cycles", "shared_memory", "conflict_cycles",       1,      true },
-    {"shared",   "banks",           "shared_memory", "banks",                 1,      true },
-    {"shared",   "bank_bytes",      "shared_memory", "bank_bytes",            1,      true },
-    {"shared",   "row_words",       "shared_memory", "row_words",             1,      true },
+    {"sm", "count", NULL, "sms", 1, true},
+    {"sm", "cores", NULL, "cores_per_sm", 1, false},
+    {"sm", "max_threads", NULL, "max_warps_per_sm", 1 / 32., true},
+    {"sm", "max_threads", NULL, "max_threads_per_sm", 1, false},
+    {"sm", "max_blocks", NULL, "max_blocks_per_sm", 1, true},
+    {"sm", "registers", NULL, "registers_per_sm", 1, false},
+    {"block", "max_threads", NULL, "max_threads_per_block", 1, true},
+    {"block", "registers", NULL, "registers_per_block", 1, false},
+    {"clock", "sm", NULL, "clock_khz", 1e-3, true},
+    {"clock", "memory", NULL, "memory_clock_khz", 1e-3, false},
+    {"clock", "overhead", NULL, "clock_overhead", 1, false},
+    {"memory", "size", NULL, "memory_bytes", 1, true},
+    {"memory", "bus_width", NULL, "memory_bus_bits", 1, false},
+    {"memory", "ecc", NULL, "ecc", 1, false},
+    {"l2", "size_reported", NULL, "l2_reported_bytes", 1, false},
+    {"l2", "persisting", NULL, "l2_persisting_bytes", 1, false},
+    {"constant", "size", NULL, "constant_bytes", 1, false},
+    {"texture", "max_width", NULL, "texture_max_width", 1, false},
+    {"cluster", "supported", NULL, "clusters", 1, false},
+    {"gpu", "copy_engines", NULL, "copy_engines", 1, false},
+    {"sm", "shared", "shared_memory", "bytes", 1, true},
+    {"block", "shared", "shared_memory", "per_block", 1, false},
+    {"block", "shared_optin", "shared_memory", "per_block_optin", 1, false},
+    {"block", "shared_reserved", "shared_memory", "reserved", 1, false},
+    {"shared", "latency", "shared_memory", "latency", 1, true},
+    {"shared", "conflict_cycles", "shared_memory", "conflict_cycles", 1, true},
+    {"shared", "banks", "shared_memory", "banks", 1, true},
+    {"shared", "bank_bytes", "shared_memory", "bank_bytes", 1, true},
+    {"shared", "row_words", "shared_memory", "row_words", 1, true},
 };
 
 /* What is whole stays so. */
@@ -62,9 +62,8 @@ static json_t *number_of(double x)
 static void put_plain(struct told *told, json_t *profile,
                       const struct plain *row)
 {
-    json_t *const into = row->object != NULL
-                             ? json_object_get(profile, row->object)
-                             : profile;
+    json_t *const into =
+        row->object != NULL ? json_object_get(profile, row->object) : profile;
     const struct finding *const f =
         told_finding(told, row->component, row->attribute);
     if (f != NULL &&

@@ -162,8 +162,7 @@ static void put_sets(struct told *told, const char *component,
     const double slices = d->modulo > 0 ? d->modulo : 1;
     json_object_set_new(into, "sets", json_integer((json_int_t)d->sets));
     json_object_set_new(into, "ways", json_integer((json_int_t)d->ways));
-    if (bits != NULL &&
-        ldexp(slices, (int)json_array_size(bits)) == d->sets) {
+    if (bits != NULL && ldexp(slices, (int)json_array_size(bits)) == d->sets) {
         if (d->modulo > 0)
             json_object_set_new(into, "slices",
                                 json_pack("{si si}", "modulo", (int)d->modulo,
@@ -241,9 +240,8 @@ json_t *twin_cache(struct told *told, const char *component)
         sector = d.unit;
         choose(told, component, "sector");
     }
-    json_t *const cache =
-        json_pack("{sI sI}", "line", (json_int_t)d.unit, "sector",
-                  (json_int_t)sector);
+    json_t *const cache = json_pack("{sI sI}", "line", (json_int_t)d.unit,
+                                    "sector", (json_int_t)sector);
     put_shape(told, component, &d, cache);
     put_address(&d, cache);
     return cache;

@@ -23,10 +23,10 @@ struct pair {
 static void measured(const char *gpu, struct results *results)
 {
     struct error err = {0};
-    json_t *const report = json_pack(
-        "{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device", "spec",
-        "sim", "name", gpu, "compute_capability", "3.5", "findings",
-        truth_topology(gpu, 1));
+    json_t *const report =
+        json_pack("{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device",
+                  "spec", "sim", "name", gpu, "compute_capability", "3.5",
+                  "findings", truth_topology(gpu, 1));
     char *const text = json_dumps(report, 0);
     ASSERT_DONE(report_read(text, gpu, results, &err), err);
     free(text);

@@ -1,0 +1,41 @@
+/* The part of sonde.h that lets findings foretell what no study asked. */
+#include "twin/validate/validate.h"
+#include "api/session.h"
+
+#include <stdlib.h>
+
+/* Of a report nothing is measured but what it foretells; else all that
+ * `topology` shows is measured first. */
+static int findings_of(struct sonde *s, const char *path,
+                       struct sonde_error *err)
+{
+    struct sonde *read = NULL;
+    if (path == NULL)
+        return sonde_run(s, NULL, 0, err);
+    const int code = sonde_read(&read, path, err);
+    if (code != 0)
+        return code;
+    session_forget(s);
+    results_free(&s->results);
+    s->results = read->results;
+    read->results = (struct results){0};
+    sonde_close(read, NULL);
+    return 0;
+}
+
+int sonde_validate(struct sonde *s, const char *path, struct sonde_error *err)
+{
+    enum { NOT_FORETOLD = 1 };
+    struct error why = {0};
+    struct validation verdict = {0};
+    if (session_measures(s, __func__, err) != 0)
+        return ERR_USAGE;
+    const int code = findings_of(s, path, err);
+    if (code < 0)
+        return code;
+    session_forget(s);
+    const int status = twin_validate(&s->results, s->prober, &verdict, &why);
+    if (status != 0)
+        return session_hand_out(status, &why, err);
+    return verdict.doubted > 0 ? NOT_FORETOLD : code;
+}

@@ -1,0 +1,254 @@
+#include "twin/validate/draw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+
+enum {
+    SETS_MOST = 64,
+    /* Steps that shared memory has room for, with the loads that are kept. */
+    STEPS_MOST = 2000,
+    TRIES_MOST = 4000000
+};
+
+/* Lines, by their number, of the sets that were drawn. */
+struct lines {
+    uint64_t *at;
+    size_t count;
+};
+
+struct sets {
+    size_t set[SETS_MOST], ways[SETS_MOST];
+    struct lines lines[SETS_MOST];
+    size_t count;
+};
+
+struct draw {
+    const struct drawing *d;
+    struct cache *cache; /* for its index */
+    uint64_t all;        /* lines that there are to choose from */
+};
+
+static size_t set_of(const struct draw *w, uint64_t line)
+{
+    return cache_set_of(w->cache, line * w->d->shape->line);
+}
+
+static bool has(const struct lines *l, uint64_t line)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->at[i] == line)
+            return true;
+    return false;
+}
+
+static void add(struct lines *l, uint64_t line)
+{
+    l->at = xreallocarray(l->at, l->count + 1, sizeof *l->at);
+    l->at[l->count++] = line;
+}
+
+/* Whether each of the sets has as many lines as are wanted. */
+static bool full(const struct sets *s, size_t more)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->lines[i].count < s->ways[i] + more)
+            return false;
+    return true;
+}
+
+static size_t index_in(const struct sets *s, size_t set)
+{
+    size_t i = 0;
+    while (i < s->count && s->set[i] != set)
+        i++;
+    return i;
+}
+
+/* Takes lines at random until each set has `more` than it holds; false: there
+ * are not as many. */
+static bool gather(const struct draw *w, struct sets *s, size_t more)
+{
+    for (uint64_t n = 0; n < TRIES_MOST && !full(s, more); n++) {
+        const uint64_t line = n < w->all && w->all <= TRIES_MOST / 8
+                                  ? n * 0x9e3779b1u % w->all
+                                  : rng_below(w->d->rng, w->all);
+        const size_t i = index_in(s, set_of(w, line));
+        if (i < s->count && s->lines[i].count < s->ways[i] + more &&
+            !has(&s->lines[i], line))
+            add(&s->lines[i], line);
+    }
+    return full(s, more);
+}
+
+static void add_set(const struct draw *w, struct sets *s, uint64_t line)
+{
+    const size_t set = set_of(w, line);
+    if (s->count == SETS_MOST || index_in(s, set) < s->count)
+        return;
+    s->set[s->count] = set;
+    s->ways[s->count++] = w->d->shape->set_ways[set];
+}
+
+static size_t room_of(const struct sets *s)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < s->count; i++)
+        sum += s->ways[i];
+    return sum;
+}
+
+/* A set; its neighbours by each bit of lines, of which the index should tell
+ * them apart; and more, until what stands before cannot hold them all. */
+static struct sets choose_sets(const struct draw *w)
+{
+    struct sets s = {0};
+    const uint64_t first = rng_below(w->d->rng, w->all);
+    add_set(w, &s, first);
+    for (uint64_t bit = 1; bit < w->all && s.count < SETS_MOST; bit *= 2)
+        if ((first ^ bit) < w->all &&
+            room_of(&s) + w->d->shape->set_ways[set_of(w, first ^ bit)] <
+                STEPS_MOST / 4)
+            add_set(w, &s, first ^ bit);
+    for (int i = 0; i < 4 * SETS_MOST && s.count < w->d->shape->sets &&
+                    (s.count < 2 || room_of(&s) <= 2 * w->d->front);
+         i++)
+        add_set(w, &s, rng_below(w->d->rng, w->all));
+    return s;
+}
+
+static void sets_free(struct sets *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        free(s->lines[i].at);
+}
+
+/* The first `more` lines more than each of the sets holds (fewer: `less`),
+ * all in a random order. */
+static struct lines pool(const struct draw *w, const struct sets *s,
+                         size_t sets, int more)
+{
+    struct lines all = {0};
+    for (size_t i = 0; i < sets; i++)
+        for (size_t k = 0; k < (size_t)((int)s->ways[i] + more); k++)
+            add(&all, s->lines[i].at[k]);
+    for (size_t i = all.count; i > 1; i--) {
+        const size_t k = rng_below(w->d->rng, i);
+        const uint64_t line = all.at[k];
+        all.at[k] = all.at[i - 1];
+        all.at[i - 1] = line;
+    }
+    return all;
+}
+
+static void put_list(const struct draw *w, struct buf *out,
+                     const struct lines *l, uint64_t sector)
+{
+    const uint64_t line = w->d->shape->line / w->d->unit;
+    for (size_t i = 0; i < l->count; i++)
+        buf_printf(out, "%s%" PRIu64, i > 0 ? "|" : "",
+                   l->at[i] * line + sector);
+}
+
+static struct trial trial_of(const struct draw *w, const char *what,
+                             struct buf *steps)
+{
+    struct trial t = {.what = what, .runs = w->d->runs, .asked = w->d->asked};
+    /* The last line first, so that all of the span is there. */
+    t.text = xasprintf("visit readers=%s steps=%" PRIu64 ":1:0,%s%s%s",
+                       t.asked.reader,
+                       (w->all - 1) * (w->d->shape->line / w->d->unit),
+                       buf_string(steps), t.asked.extra, w->d->lead);
+    buf_free(steps);
+    return t;
+}
+
+/* Laps over the lines, of which the last is kept. */
+static struct trial laps(const struct draw *w, const char *what,
+                         struct lines lines)
+{
+    struct buf steps = {0};
+    const size_t room = lines.count > 0 ? STEPS_MOST / lines.count : 1;
+    buf_printf(&steps, "%zux", (size_t)u64_within(1, room - 1, 6));
+    put_list(w, &steps, &lines, 0);
+    buf_text(&steps, ",!");
+    put_list(w, &steps, &lines, 0);
+    free(lines.at);
+    return trial_of(w, what, &steps);
+}
+
+/* A line of the pool, and sometimes its neighbour, which one index bit and no
+ * tag tells from it. */
+static void put_random(const struct draw *w, struct buf *steps,
+                       const struct lines *from, size_t count)
+{
+    const uint64_t fine = w->d->fine;
+    const uint64_t offsets = fine > 0 ? w->d->shape->line / fine : 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t line = from->at[rng_below(w->d->rng, from->count)];
+        if (rng_below(w->d->rng, 4) == 0 && (line ^ 1) < w->all)
+            line ^= 1;
+        const uint64_t within =
+            offsets > 1 ? rng_below(w->d->rng, offsets) * fine : 0;
+        const struct lines one = {&line, 1};
+        buf_text(steps, i > 0 ? "|" : "");
+        put_list(w, steps, &one, within);
+    }
+}
+
+/* Random lines and sectors of the pool, after a lap over all of it. */
+static struct trial at_random(const struct draw *w, const char *what,
+                              struct lines lines)
+{
+    struct buf steps = {0};
+    const size_t kept =
+        u64_within(64, 8 * lines.count, STEPS_MOST - 2 * lines.count);
+    buf_text(&steps, "2x");
+    put_list(w, &steps, &lines, 0);
+    buf_text(&steps, ",!");
+    put_random(w, &steps, &lines, kept);
+    free(lines.at);
+    return trial_of(w, what, &steps);
+}
+
+/* How many of the sets the random loads go over: few, so that many loads are
+ * of each; enough that what stands before does not hold them. */
+static size_t few_sets(const struct draw *w, const struct sets *s)
+{
+    size_t count = 1, room = s->ways[0];
+    while (count < s->count && (count < 2 || room <= 2 * w->d->front) &&
+           room < STEPS_MOST / 6)
+        room += s->ways[count++];
+    return count;
+}
+
+size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
+{
+    enum { MORE = 3 };
+    struct draw w = {.d = d,
+                     .cache = cache_new(d->shape, 1),
+                     .all = d->span / d->shape->line};
+    struct sets s = choose_sets(&w);
+    size_t count = 0;
+    while (s.count > 1 && room_of(&s) > STEPS_MOST / 3)
+        s.count--;
+    const size_t few = few_sets(&w, &s);
+    if (room_of(&s) <= STEPS_MOST / 3 && gather(&w, &s, MORE)) {
+        t[count++] = laps(&w, "as many lines as sets have ways",
+                          pool(&w, &s, s.count, 0));
+        t[count++] =
+            laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
+        t[count++] = at_random(&w, "lines of few sets at random",
+                               pool(&w, &s, few, MORE));
+        t[count++] = at_random(&w, "as many lines as fit, at random",
+                               pool(&w, &s, few, 0));
+    }
+    sets_free(&s);
+    cache_free(w.cache);
+    return count;
+}

@@ -1,0 +1,248 @@
+/*
+ * What loads cost, measured anew: over other lines than the studies took, at
+ * other distances, in another order.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "twin/validate/trying.h"
+
+/* A mean is foretold that is within 5 %, or within a cycle, or within what the
+ * finding itself leaves open. */
+#define MEAN_TOLERANCE 0.05
+
+struct level {
+    const char *component, *load, *front;
+    uint64_t most, apart; /* bytes that can be asked for; shortest distance */
+};
+
+static const struct level levels[] = {
+    {"l1", "space=global op=ca", NULL, 4 << 20, 8},
+    {"texture", "space=texture", NULL, 4 << 20, 8},
+    {"readonly", "space=readonly", NULL, 4 << 20, 8},
+    {"local", "space=local", NULL, 512 << 10, 128},
+    {"const_l1", "space=constant", NULL, 64 << 10, 8},
+    {"const_l15", "space=constant", "const_l1", 64 << 10, 8},
+    {"l2", "space=global op=cg", NULL, 4 << 20, 8},
+};
+
+/* Cycles of the loads of a repetition: each, or (long - short) / visits. */
+static double cycles_of(const struct samples *s, size_t row, bool chase)
+{
+    if (!chase)
+        return (double)samples_at(s, row, samples_column(s, "cycles"));
+    return (double)(samples_at(s, row, samples_column(s, "long")) -
+                    samples_at(s, row, samples_column(s, "short"))) /
+           (double)samples_at(s, row, samples_column(s, "visits"));
+}
+
+/* A chase repeats itself; single loads are asked so often. */
+enum { VISIT_RUNS = 9 };
+
+static int cost_of(struct trying *t, const char *text, double *cycles)
+{
+    const bool chase = strncmp(text, "chase", strlen("chase")) == 0;
+    const bool visit = strncmp(text, "visit", strlen("visit")) == 0;
+    double *at = NULL;
+    size_t count = 0;
+    int status = 0;
+    for (int run = 0; status == 0 && run < (visit ? VISIT_RUNS : 1); run++) {
+        struct samples s = {0};
+        status = prober_run(t->device, text, &s, NULL, t->err);
+        at = xreallocarray(at, count + s.rows + 1, sizeof *at);
+        for (size_t i = 0; status == 0 && i < s.rows; i++)
+            at[count++] = cycles_of(&s, i, chase);
+        samples_free(&s);
+    }
+    *cycles = count > 0 ? stats_trimmed_mean(at, count, 0.25) : 0;
+    free(at);
+    return status;
+}
+
+static double open_of(const struct finding *f)
+{
+    return f->has_interval ? (f->interval[1] - f->interval[0]) / 2 : 0;
+}
+
+/* Compares the finding with what was measured; one that is off is taken to be
+ * that from then on. */
+static void judge(struct trying *t, const char *component,
+                  const char *attribute, double measured, const char *text)
+{
+    struct finding *const f = trying_find(t, component, attribute);
+    if (f == NULL || f->value.kind != VALUE_NUMBER ||
+        (f->status != STATUS_MEASURED && f->status != STATUS_DERIVED))
+        return;
+    const double off = fabs(measured - f->value.number);
+    const bool right =
+        off <= fmax(fmax(1, open_of(f)), MEAN_TOLERANCE * f->value.number);
+    trying_note(t, component, attribute, right ? 1 : 0, text);
+    t->verdict.means++;
+    t->verdict.means_right += right;
+    if (right)
+        return;
+    char *const because = xasprintf(
+        "a held-out experiment gives %.4g %s where %.4g was foretold: %s",
+        measured, f->unit, f->value.number, text);
+    trying_repair(t, f, value_number(measured), because);
+    free(because);
+}
+
+/* A few lines at an odd distance, which no cache fails to hold. */
+static char *few_lines(struct trying *t, const struct level *l)
+{
+    const uint64_t line = u64_max(
+        (uint64_t)told_number(&t->told, l->component, "line"), l->apart);
+    const uint64_t stride = line * (3 + 2 * rng_below(&t->rng, 3));
+    uint64_t count = 3 + rng_below(&t->rng, 2);
+    /* What stands in front holds none of them. */
+    if (l->front != NULL) {
+        const double before = told_number(&t->told, l->front, "size");
+        const double size = told_number(&t->told, l->component, "size");
+        count = (uint64_t)(fmin(size, (double)l->most) * 0.6 / (double)line);
+        return size < 4 * before || count < 24
+                   ? NULL
+                   : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                               " warm=4 visits=256",
+                               l->load, count * line, line);
+    }
+    return xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                     " warm=3 visits=192",
+                     l->load, count * stride, stride);
+}
+
+/* Lines of five times what the cache holds, which the next one holds. */
+static char *too_many(struct trying *t, const struct level *l)
+{
+    const double size = told_number(&t->told, l->component, "size");
+    const double line =
+        fmax(told_number(&t->told, l->component, "line"), (double)l->apart);
+    const bool constant = strncmp(l->component, "const", 5) == 0;
+    const double below =
+        strcmp(l->component, "const_l1") == 0
+            ? told_number(&t->told, "const_l15", "size")
+            : told_number(&t->told, "l2", "size") /
+                  fmax(1, told_number(&t->told, "l2", "parts"));
+    const double want = constant && l->front != NULL ? 2 * size : 5 * size;
+    if (size == 0 || line == 0 || want > 0.8 * below || want > (double)l->most)
+        return NULL;
+    return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=%.0f",
+                     l->load, floor(want / line) * line, line,
+                     fmin(2048, 64 * floor(want / line / 64)));
+}
+
+static int try_level(struct trying *t, const struct level *row)
+{
+    struct level of = *row;
+    const struct level *const l = &of;
+    if (strcmp(row->component, "l1") == 0 && !trying_l1_is_global(t)) {
+        of.load = "space=local";
+        of.most = 512 << 10;
+        of.apart = 128;
+    }
+    double hit = 0, miss = 0;
+    char *const near = few_lines(t, l), *const far = too_many(t, l);
+    const bool known = told_number(&t->told, l->component, "latency") > 0;
+    int status = near != NULL && known ? cost_of(t, near, &hit) : 0;
+    if (status == 0 && hit > 0)
+        judge(t, l->component, "latency", hit, near);
+    if (status == 0 && hit > 0 && far != NULL &&
+        strcmp(l->component, "l2") != 0)
+        status = cost_of(t, far, &miss);
+    if (status == 0 && miss > 0)
+        judge(t, l->component, "miss_penalty", miss - hit, far);
+    free(near);
+    free(far);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+/* Lines of L2 that were swept out. */
+static int try_memory(struct trying *t)
+{
+    const double size = fmax(told_number(&t->told, "l2", "size"),
+                             told_number(&t->told, "l2", "size_reported"));
+    const double overhead = told_number(&t->told, "clock", "trace_overhead");
+    const double hit = told_number(&t->told, "l2", "latency");
+    double cycles = 0;
+    if (size == 0 || told_number(&t->told, "memory", "latency") == 0)
+        return 0;
+    char *const text =
+        xasprintf("trace op=cg bytes=%" PRIu64 " stride=%d flush=%.0f warm=0",
+                  (uint64_t)(40 + rng_below(&t->rng, 20)) * 384, 384, 2 * size);
+    const int status = cost_of(t, text, &cycles);
+    if (status == 0 && told_number(&t->told, "l2", "parts") <= 1) {
+        judge(t, "memory", "latency", cycles - overhead, text);
+        judge(t, "l2", "miss_penalty", cycles - overhead - hit, text);
+    }
+    free(text);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+static int try_shared(struct trying *t)
+{
+    double cycles = 0;
+    char *const text = xasprintf("chase space=shared bytes=%d stride=%d",
+                                 132 * (int)(4 + rng_below(&t->rng, 5)), 132);
+    if (told_number(&t->told, "shared", "latency") == 0) {
+        free(text);
+        return 0;
+    }
+    const int status = cost_of(t, text, &cycles);
+    if (status == 0)
+        judge(t, "shared", "latency", cycles, text);
+    free(text);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+/* Pages one after the other: some that the TLB holds, and half as many again
+ * as it can. */
+static int try_tlb(struct trying *t, unsigned level)
+{
+    enum { PAGES_MOST = 6000, FEW = 5 };
+    char name[8], next[8];
+    snprintf(name, sizeof name, "tlb_l%u", level);
+    snprintf(next, sizeof next, "tlb_l%u", level + 1);
+    const double entries = told_number(&t->told, name, "entries");
+    const double region = told_number(&t->told, name, "region");
+    const double beyond = told_number(&t->told, next, "reach");
+    const double few =
+        level == 1 ? FEW : told_number(&t->told, "tlb_l1", "entries") * 1.5;
+    const double many = ceil(1.5 * entries);
+    if (entries == 0 || region < 2 << 20 || many > PAGES_MOST ||
+        few > entries || (beyond > 0 && many * region > beyond))
+        return 0;
+    double hit = 0, miss = 0;
+    static const char form[] =
+        "visit readers=global.cg steps=3x0:%.0f:1,!0:%.0f:1 piece=2097152 "
+        "apart=%.0f";
+    char *const held = xasprintf(form, few, few, region);
+    char *const lost = xasprintf(form, many, many, region);
+    int status = cost_of(t, held, &hit);
+    if (status == 0)
+        status = cost_of(t, lost, &miss);
+    if (status == 0)
+        judge(t, name, "miss_penalty", miss - hit, lost);
+    free(held);
+    free(lost);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+int try_means(struct trying *t)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < sizeof levels / sizeof *levels; i++)
+        status = try_level(t, &levels[i]);
+    if (status == 0)
+        status = try_memory(t);
+    if (status == 0)
+        status = try_shared(t);
+    for (unsigned level = 1; status == 0 && level <= 3; level++)
+        status = try_tlb(t, level);
+    return status;
+}

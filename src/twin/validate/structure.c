@@ -1,0 +1,237 @@
+/*
+ * Which lines push each other out, of caches and TLBs: experiments are drawn
+ * for each (draw.h), and where loads are not found as foretold, or what is
+ * said of the cache contradicts itself, the value that is wrong is looked for.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "twin/memory.h"
+#include "twin/validate/suspect.h"
+
+/* A cache or TLB, how its loads are made, and what stands in front of it. */
+struct subject {
+    const char *component, *reader, *front;
+    uint64_t span;
+};
+
+static const struct subject subjects[] = {
+    {"l1", "global.ca", NULL, 64u << 20},
+    {"local", "local", NULL, 512u << 10},
+    {"texture", "texture", NULL, 64u << 20},
+    {"readonly", "readonly", NULL, 64u << 20},
+    {"const_l1", "constant", NULL, 64u << 10},
+    {"const_l15", "constant", "const_l1", 64u << 10},
+    {"l2", "global.cg", NULL, 64u << 20},
+    {"tlb_l1", "global.cg", NULL, 0},
+    {"tlb_l2", "global.cg", "tlb_l1", 0},
+};
+
+/* Half of what misses cost, and behind them half of what the next ones do. */
+static bool set_cuts(struct trying *t, const struct subject *s,
+                     struct asked *asked)
+{
+    const double own = told_number(&t->told, s->component, "miss_penalty");
+    const double front =
+        s->front != NULL ? told_number(&t->told, s->front, "miss_penalty") : 0;
+    size_t n = 0;
+    if (front > 0)
+        asked->cuts[n++] = front / 2;
+    asked->cuts[n++] = front + own / 2;
+    return own > 0 && (s->front == NULL || front > 0);
+}
+
+/* Runs until the median of what is off by noise is surely nearer to the one
+ * level than to the other: of levels that lie as close as TLBs' do, many. */
+static unsigned runs_for(const struct asked *asked)
+{
+    const double gap =
+        asked->cuts[1] > 0
+            ? fmin(asked->cuts[0], asked->cuts[1] - asked->cuts[0])
+            : asked->cuts[0];
+    return gap > 25 ? 3 : gap > 8 ? 7 : 25;
+}
+
+/* Of a TLB the places are mappings, as far apart as an entry covers. */
+static char *extra_of(const struct subject *s, const struct cache_shape *shape)
+{
+    enum { GRANULE = 2 << 20 };
+    return trying_tlb(s->component) ? xasprintf(" piece=%d apart=%llu", GRANULE,
+                                                (unsigned long long)shape->line)
+                                    : xstrdup("");
+}
+
+/* Of L2 what is loaded first, in another set, brings the translation. */
+static const char *lead_of(const struct subject *s,
+                           const struct cache_shape *shape)
+{
+    enum { SETS = 64, LINE = 128 };
+    return strcmp(s->component, "l2") == 0 && shape->sets >= SETS &&
+                   shape->line == LINE
+               ? " lead=1664"
+               : "";
+}
+
+static uint64_t span_of(const struct subject *s,
+                        const struct cache_shape *shape)
+{
+    enum { PAGES = 1 << 13 };
+    if (trying_tlb(s->component))
+        return u64_min(PAGES, 1 << 17) * shape->line;
+    uint64_t span = 1 << 16;
+    while (span < s->span && span < 16 * cache_shape_bytes(shape))
+        span *= 2;
+    return u64_min(span, s->span);
+}
+
+static size_t front_of(const struct trying *t, const struct profile *p,
+                       const struct subject *s)
+{
+    const struct cache_shape *const shape =
+        s->front != NULL ? twin_shape(t, p, s->front) : NULL;
+    return shape != NULL ? cache_shape_bytes(shape) / shape->line : 0;
+}
+
+/* As near as `visit` can load. */
+enum { FINE = 32 };
+
+/* Two words of a thread's local memory are a line apart. */
+static bool has_offsets(const struct subject *s)
+{
+    return !trying_tlb(s->component) && strcmp(s->reader, "local") != 0;
+}
+
+/* True if enough is known to draw and run them. */
+static bool draw(struct trying *t, const struct subject *s,
+                 struct suspicion *suspicion)
+{
+    struct twin twin;
+    if (!twin_open(t, &twin))
+        return false;
+    const struct cache_shape *const shape =
+        twin_shape(t, twin.profile, s->component);
+    struct drawing d = {.shape = shape, .rng = &t->rng};
+    d.asked.reader = s->reader;
+    if (shape != NULL && set_cuts(t, s, &d.asked)) {
+        d.fine = has_offsets(s) ? FINE : 0;
+        d.unit = trying_tlb(s->component) ? shape->line : 1;
+        d.span = span_of(s, shape);
+        d.front = front_of(t, twin.profile, s);
+        d.runs = runs_for(&d.asked);
+        d.lead = lead_of(s, shape);
+        suspicion->extra = extra_of(s, shape);
+        d.asked.extra = suspicion->extra;
+        suspicion->trials = draw_trials(&d, suspicion->trial);
+    }
+    twin_close(&twin);
+    return suspicion->trials > 0;
+}
+
+static bool is_known(struct trying *t, const char *component)
+{
+    return trying_find(t, component, "sets") != NULL &&
+           (trying_find(t, component, "ways") != NULL ||
+            trying_find(t, component, "set_ways") != NULL);
+}
+
+static void note_all(struct trying *t, const struct suspicion *s)
+{
+    static const char *const attributes[] = {
+        "size",    "line",         "sector",        "sets",     "ways",
+        "entries", "region",       "reach",         "set_ways", "set_bits",
+        "policy",  "slice_modulo", "policy_weights"};
+    double share = 1;
+    size_t loads = 0, wrong = 0;
+    for (size_t i = 0; i < s->trials; i++) {
+        loads += s->trial[i].count;
+        wrong += u64_min(s->wrong[i], s->trial[i].count);
+    }
+    if (loads > 0)
+        share = 1 - (double)wrong / (double)loads;
+    t->verdict.loads += loads;
+    t->verdict.loads_right += loads - wrong;
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        const struct finding *const f =
+            trying_find(t, s->component, attributes[i]);
+        if (f != NULL)
+            trying_note(t, s->component, attributes[i], share,
+                        s->trials > 0 ? s->trial[0].text : NULL);
+    }
+}
+
+/* Values that one storage has, whichever loads ask it. */
+static void compare_storage(struct trying *t, const char *component,
+                            const char *storage)
+{
+    static const char *const same[] = {"size", "line",     "sector", "sets",
+                                       "ways", "set_bits", "policy"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct finding *const f = trying_find(t, component, same[i]);
+        struct finding *const g = trying_find(t, storage, same[i]);
+        if (f == NULL)
+            continue;
+        /* Of what is in doubt itself no other is known. */
+        const bool right = g == NULL || value_equal(&f->value, &g->value) ||
+                           trying_unknown(t, g);
+        trying_note(t, component, same[i], right ? 1 : 0, NULL);
+        if (right)
+            continue;
+        char *const because =
+            xasprintf("%s, which is the same storage, has another %s, and of "
+                      "that loads are found as it foretells",
+                      storage, same[i]);
+        trying_repair(t, f, value_copy(&g->value), because);
+        free(because);
+    }
+}
+
+/* Where global loads are not cached, L1 is what local ones show of it. */
+static struct subject shown(struct trying *t, const struct subject *s)
+{
+    struct subject as = *s;
+    if (strcmp(s->component, "l1") == 0 && !trying_l1_is_global(t)) {
+        as.reader = "local";
+        as.span = 512u << 10;
+    }
+    return as;
+}
+
+static int try_subject(struct trying *t, const struct subject *row)
+{
+    const struct subject of = shown(t, row), *const s = &of;
+    struct suspicion suspicion = {.component = s->component};
+    if (told_number(&t->told, s->component, "miss_penalty") == 0)
+        return 0;
+    const char *const storage = twin_storage(&t->told, s->component);
+    if (strcmp(storage, s->component) != 0) {
+        compare_storage(t, s->component, storage);
+        return 0;
+    }
+    if (!is_known(t, s->component))
+        return 0;
+    draw(t, s, &suspicion);
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < suspicion.trials; i++)
+        status = trial_measure(&suspicion.trial[i], t->device, t->err);
+    if (status == 0)
+        status = suspect(t, &suspicion);
+    if (status == 0)
+        note_all(t, &suspicion);
+    for (size_t i = 0; i < suspicion.trials; i++)
+        trial_free(&suspicion.trial[i]);
+    free(suspicion.extra);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+int try_structure(struct trying *t)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < sizeof subjects / sizeof *subjects;
+         i++)
+        status = try_subject(t, &subjects[i]);
+    return status;
+}

@@ -1,0 +1,401 @@
+#include "twin/validate/suspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "twin/memory.h"
+
+/* ---- how well findings foretell --------------------------------------- */
+
+/* An experiment is not foretold of which more loads are wrong than a disturbed
+ * one or two. */
+static bool fails(const struct trial *t, size_t wrong)
+{
+    return wrong > 1 + t->count / 100;
+}
+
+static bool by_chance(const struct trying *t, const struct profile *p,
+                      const char *component)
+{
+    const struct cache_shape *const shape = twin_shape(t, p, component);
+    return shape != NULL &&
+           (shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED);
+}
+
+/* How many experiments fail with the findings as they are now; all where they
+ * make no GPU. */
+static int failing(const struct trying *t, const struct suspicion *s,
+                   size_t wrong[DRAW_MOST], size_t *count)
+{
+    struct twin twin;
+    *count = s->trials;
+    if (!twin_open(t, &twin))
+        return 0;
+    const bool chance = by_chance(t, twin.profile, s->component);
+    int status = 0;
+    size_t failed = 0;
+    for (size_t i = 0; status == 0 && i < s->trials; i++) {
+        struct error err = {0};
+        status =
+            trial_wrong(&s->trial[i], twin.prober, chance, &wrong[i], &err);
+        if (status != 0)
+            *t->err = err;
+        failed += fails(&s->trial[i], wrong[i]);
+    }
+    if (status == 0)
+        *count = failed;
+    twin_close(&twin);
+    return status;
+}
+
+/* ---- what contradicts ------------------------------------------------- */
+
+static double number(struct trying *t, const char *component,
+                     const char *attribute)
+{
+    const struct finding *const f = trying_find(t, component, attribute);
+    return f != NULL && f->value.kind == VALUE_NUMBER ? f->value.number : 0;
+}
+
+static double sum_of(const struct finding *f)
+{
+    double sum = 0;
+    for (size_t i = 0; f != NULL && i < f->value.count; i++)
+        sum += f->value.items[i].number;
+    return sum;
+}
+
+/* Lines, or entries, by sets and ways; 0: not known. */
+static double places(struct trying *t, const char *component)
+{
+    const struct finding *const list = trying_find(t, component, "set_ways");
+    return list != NULL
+               ? sum_of(list)
+               : number(t, component, "sets") * number(t, component, "ways");
+}
+
+static double sets_by_bits(struct trying *t, const char *component)
+{
+    const struct finding *const bits = trying_find(t, component, "set_bits");
+    const double modulo = number(t, component, "slice_modulo");
+    return bits != NULL && bits->value.kind == VALUE_LIST
+               ? ldexp(modulo > 0 ? modulo : 1, (int)bits->value.count)
+               : 0;
+}
+
+/* True if some bits of the index lie within a line, so that they can be none.
+ */
+static bool bits_within(struct trying *t, const char *c, double line)
+{
+    const struct finding *const bits = trying_find(t, c, "set_bits");
+    for (size_t i = 0; bits != NULL && i < bits->value.count; i++) {
+        const struct value *const entry = &bits->value.items[i];
+        if (entry->kind == VALUE_NUMBER && exp2(entry->number) < line)
+            return true;
+        for (size_t k = 0; k < entry->count; k++)
+            if (exp2(entry->items[k].number) < line)
+                return true;
+    }
+    return false;
+}
+
+static bool agree(double a, double b)
+{
+    return a == 0 || b == 0 || a == b;
+}
+
+/* True if a size is but a bound, or known to within an interval. */
+static bool size_agrees(struct trying *t, const char *component,
+                        const char *attribute, double size)
+{
+    const struct finding *const f = trying_find(t, component, attribute);
+    if (f == NULL || f->value.kind != VALUE_NUMBER || size == 0 ||
+        f->status == STATUS_AT_LEAST || f->status == STATUS_AT_MOST)
+        return true;
+    return f->value.number == size ||
+           (f->has_interval && f->interval[0] < f->interval[1] &&
+            size >= f->interval[0] && size <= f->interval[1]);
+}
+
+/* True if a profile can say the policy: some need numbers of the protocol, and
+ * a tree of bits a power of two of ways. */
+static bool policy_can_be(struct trying *t, const char *c)
+{
+    const struct finding *const f = trying_find(t, c, "policy");
+    if (f == NULL || f->value.kind != VALUE_TEXT)
+        return true;
+    const double ways = number(t, c, "ways");
+    switch (cache_policy_find(f->value.text)) {
+    case POLICY_LRU_MIDPOINT:
+        return finding_said(f, "behind") != NULL;
+    case POLICY_RRIP:
+        return finding_said(f, "ages") != NULL;
+    case POLICY_WEIGHTED:
+        return trying_find(t, c, "policy_weights") != NULL;
+    case POLICY_PLRU:
+        return exp2(floor(log2(ways))) == ways;
+    case POLICY_COUNT:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool consistent(struct trying *t, const char *c)
+{
+    if (!policy_can_be(t, c))
+        return false;
+    const double lines = places(t, c);
+    const struct finding *const list = trying_find(t, c, "set_ways");
+    const double line = number(t, c, "line"), sector = number(t, c, "sector");
+    if (list != NULL && number(t, c, "sets") != (double)list->value.count)
+        return false;
+    if (!agree(number(t, c, "sets"), sets_by_bits(t, c)))
+        return false;
+    if (sector > line ||
+        bits_within(t, c, trying_tlb(c) ? number(t, c, "region") : line))
+        return false;
+    if (!trying_tlb(c))
+        return size_agrees(t, c, "size", lines * line);
+    const double entries = number(t, c, "entries");
+    return size_agrees(t, c, "entries", lines) &&
+           number(t, c, "page") <= number(t, c, "region") &&
+           size_agrees(t, c, "reach", entries * number(t, c, "region"));
+}
+
+/* ---- other values ----------------------------------------------------- */
+
+struct search {
+    struct trying *trying;
+    struct suspicion *suspicion;
+    /* The best so far. */
+    struct finding *finding;
+    struct value value;
+    size_t failing;
+    bool consistent;
+};
+
+static bool better(const struct search *s, size_t failed, bool whole)
+{
+    if (s->finding == NULL || failed != s->failing)
+        return s->finding == NULL || failed < s->failing;
+    return whole && !s->consistent;
+}
+
+/* Takes the value over. */
+static int try_value(struct search *s, struct finding *f, struct value value)
+{
+    size_t wrong[DRAW_MOST] = {0}, failed = 0;
+    const struct value before = f->value;
+    if (value_equal(&value, &before)) {
+        value_free(&value);
+        return 0;
+    }
+    f->value = value;
+    const bool whole = consistent(s->trying, s->suspicion->component);
+    const int status = failing(s->trying, s->suspicion, wrong, &failed);
+    f->value = before;
+    if (status == 0 && better(s, failed, whole)) {
+        value_free(&s->value);
+        s->finding = f;
+        s->value = value;
+        s->failing = failed;
+        s->consistent = whole;
+        return 0;
+    }
+    value_free(&value);
+    return status;
+}
+
+static int try_number(struct search *s, const char *attribute, double x)
+{
+    struct finding *const f =
+        trying_find(s->trying, s->suspicion->component, attribute);
+    return f == NULL || f->value.kind != VALUE_NUMBER || x < 1 || x != floor(x)
+               ? 0
+               : try_value(s, f, value_number(x));
+}
+
+/* What the other values make of it; one more and less; twice and half. */
+static int try_numbers(struct search *s, const char *attribute, double meant)
+{
+    const double now = number(s->trying, s->suspicion->component, attribute);
+    const double others[] = {meant, now - 1, now + 1, now / 2, now * 2};
+    int status = 0;
+    for (size_t i = 0;
+         status == 0 && now > 0 && i < sizeof others / sizeof *others; i++)
+        status = try_number(s, attribute, others[i]);
+    return status;
+}
+
+static int try_policies(struct search *s)
+{
+    struct finding *const f =
+        trying_find(s->trying, s->suspicion->component, "policy");
+    int status = 0;
+    if (f == NULL || f->value.kind != VALUE_TEXT)
+        return 0;
+    for (int p = 0; status == 0 && p < POLICY_COUNT; p++)
+        status = try_value(s, f,
+                           value_text(cache_policy_name((enum cache_policy)p)));
+    return status;
+}
+
+/* Without them lines are dealt to sets one after the other. */
+static int try_bits(struct search *s)
+{
+    struct finding *const f =
+        trying_find(s->trying, s->suspicion->component, "set_bits");
+    return f != NULL ? try_value(s, f, (struct value){.kind = VALUE_NONE}) : 0;
+}
+
+/* A list of sets of which one has a way more or less. */
+static int try_set_ways(struct search *s, double entries)
+{
+    const char *const c = s->suspicion->component;
+    struct finding *const f = trying_find(s->trying, c, "set_ways");
+    const double off = f != NULL ? entries - sum_of(f) : 0;
+    int status = 0;
+    for (size_t i = 0; status == 0 && f != NULL && entries > 0 && off != 0 &&
+                       i < f->value.count;
+         i++) {
+        struct value list = value_copy(&f->value);
+        list.items[i].number += off;
+        status = list.items[i].number >= 1 ? try_value(s, f, list) : 0;
+    }
+    return status;
+}
+
+/* What others say of the same storage. */
+static int try_siblings(struct search *s)
+{
+    static const char *const components[] = {"l1", "texture", "readonly",
+                                             "local"};
+    static const char *const attributes[] = {
+        "ways", "sets", "line", "size", "set_bits", "policy", "sector"};
+    struct trying *const t = s->trying;
+    const char *const own = s->suspicion->component;
+    int status = 0;
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+        const char *const c = components[i];
+        if (strcmp(c, own) == 0 || strcmp(twin_storage(&t->told, c), own) != 0)
+            continue;
+        for (size_t k = 0;
+             status == 0 && k < sizeof attributes / sizeof *attributes; k++) {
+            struct finding *const f = trying_find(t, own, attributes[k]);
+            const struct finding *const g = trying_find(t, c, attributes[k]);
+            if (f != NULL && g != NULL)
+                status = try_value(s, f, value_copy(&g->value));
+        }
+    }
+    return status;
+}
+
+static double by(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static int try_all(struct search *s)
+{
+    struct trying *const t = s->trying;
+    const char *const c = s->suspicion->component;
+    const bool tlb = trying_tlb(c);
+    const char *const unit = tlb ? "region" : "line";
+    const double line = number(t, c, unit), sets = number(t, c, "sets"),
+                 ways = number(t, c, "ways");
+    const double lines =
+        tlb ? number(t, c, "entries") : by(number(t, c, "size"), line);
+    const double size = tlb ? number(t, c, "reach") : number(t, c, "size");
+    const double product = places(t, c);
+    int status = try_siblings(s);
+    status = status ? status : try_numbers(s, "ways", by(lines, sets));
+    status = status ? status : try_number(s, "sets", sets_by_bits(t, c));
+    status = status ? status : try_numbers(s, "sets", by(lines, ways));
+    status = status ? status : try_numbers(s, unit, by(size, product));
+    status = status ? status : try_numbers(s, "sector", line);
+    status = status ? status
+                    : try_number(s, tlb ? "entries" : "size",
+                                 tlb ? product : product * line);
+    status = status ? status
+                    : try_number(s, "reach", number(t, c, "entries") * line);
+    status = status ? status : try_number(s, "page", number(t, c, "region"));
+    status = status
+                 ? status
+                 : try_number(s, "slice_modulo",
+                              by(sets * fmax(1, number(t, c, "slice_modulo")),
+                                 sets_by_bits(t, c)));
+    status = status ? status : try_set_ways(s, number(t, c, "entries"));
+    status = status ? status : try_policies(s);
+    return status ? status : try_bits(s);
+}
+
+/* ---- who it was ------------------------------------------------------- */
+
+static void put_value(char *text, size_t size, const struct value *v)
+{
+    if (v->kind == VALUE_NUMBER)
+        snprintf(text, size, "%.6g", v->number);
+    else if (v->kind == VALUE_TEXT)
+        snprintf(text, size, "%s", v->text);
+    else if (v->kind == VALUE_NONE)
+        snprintf(text, size, "no such value");
+    else
+        snprintf(text, size, "another list");
+}
+
+/* Nothing else explains it: of an index that was found, that is it. */
+static void blame_index(struct trying *t, const struct suspicion *s,
+                        size_t failed)
+{
+    struct finding *f = trying_find(t, s->component, "set_bits");
+    if (f == NULL)
+        f = trying_find(t, s->component, "policy");
+    if (f == NULL)
+        f = trying_find(t, s->component, "ways");
+    if (f == NULL)
+        return;
+    char *const because = xasprintf(
+        "of %zu held-out experiments %zu are not as foretold, and no other "
+        "value of one finding foretells them: %.200s",
+        s->trials, failed, s->trial[0].text);
+    trying_repair(t, f, value_copy(&f->value), because);
+    free(because);
+}
+
+static void blame(struct search *s, size_t failed)
+{
+    char value[64];
+    put_value(value, sizeof value, &s->value);
+    char *const because =
+        failed > 0
+            ? xasprintf("of %zu held-out experiments %zu are not as foretold; "
+                        "with %s in its stead all are",
+                        s->suspicion->trials, failed, value)
+            : xasprintf("it contradicts what else was found; %s would not, "
+                        "and foretells all held-out experiments",
+                        value);
+    trying_repair(s->trying, s->finding, s->value, because);
+    s->value = (struct value){0};
+    free(because);
+}
+
+int suspect(struct trying *t, struct suspicion *s)
+{
+    size_t failed = 0;
+    int status = failing(t, s, s->wrong, &failed);
+    if (status != 0 || (failed == 0 && consistent(t, s->component)))
+        return status;
+    struct search search = {.trying = t, .suspicion = s};
+    status = try_all(&search);
+    if (status == 0 && search.finding != NULL && search.failing == 0 &&
+        (failed > 0 || search.consistent))
+        blame(&search, failed);
+    else if (status == 0)
+        blame_index(t, s, failed);
+    value_free(&search.value);
+    return status;
+}

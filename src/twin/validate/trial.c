@@ -1,0 +1,158 @@
+#include "twin/validate/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
+
+/* Cycles of each load that is kept: medians over the runs, and all. */
+struct cycles {
+    double *at, *all;
+    size_t count;
+    unsigned runs;
+};
+
+static void cycles_free(struct cycles *c)
+{
+    free(c->at);
+    free(c->all);
+}
+
+static int run_all(struct prober *prober, const char *text, unsigned runs,
+                   struct cycles *c, struct error *err)
+{
+    int status = 0;
+    c->runs = runs;
+    for (unsigned run = 0; status == 0 && run < runs; run++) {
+        struct samples samples = {0};
+        status = prober_run(prober, text, &samples, NULL, err);
+        if (status == 0 && run == 0) {
+            c->count = samples.rows;
+            c->all = xcalloc(runs * samples.rows + 1, sizeof *c->all);
+        }
+        const size_t column =
+            status == 0 ? samples_column(&samples, "cycles") : 0;
+        for (size_t i = 0; status == 0 && i < c->count && i < samples.rows; i++)
+            c->all[i * runs + run] = (double)samples_at(&samples, i, column);
+        samples_free(&samples);
+    }
+    c->at = xcalloc(c->count + 1, sizeof *c->at);
+    for (size_t i = 0; status == 0 && i < c->count; i++)
+        c->at[i] = stats_median(c->all + i * runs, runs);
+    return status;
+}
+
+/* So often, since all that follows leans on it. */
+enum { HIT_RUNS = 9 };
+
+/* What a hit of the nearest cache costs here, clock reads included. */
+static int cost_of_hit(struct prober *prober, const struct asked *asked,
+                       double *hit, struct error *err)
+{
+    char *const text = xasprintf("visit readers=%s steps=9x0:1:0,!0:1:0%s",
+                                 asked->reader, asked->extra);
+    struct cycles c = {0};
+    const int status = run_all(prober, text, HIT_RUNS, &c, err);
+    *hit = c.count > 0 ? c.at[0] : 0;
+    cycles_free(&c);
+    free(text);
+    return status;
+}
+
+static double level_of(const struct trial *t, double more)
+{
+    double level = 0;
+    for (int k = 0; k < TRIAL_CUTS; k++)
+        level += t->asked.cuts[k] > 0 && more > t->asked.cuts[k];
+    return level;
+}
+
+/* Where each load was found. */
+struct seen {
+    struct cycles cycles; /* levels now */
+    double mean, varied;
+};
+
+static bool varies(const struct trial *t, const struct cycles *c, size_t load,
+                   double hit)
+{
+    const double *const at = c->all + load * c->runs;
+    for (unsigned run = 1; run < c->runs; run++)
+        if (level_of(t, at[run] - hit) != level_of(t, at[0] - hit))
+            return true;
+    return false;
+}
+
+static int look(const struct trial *t, struct prober *prober, unsigned runs,
+                struct seen *seen, struct error *err)
+{
+    double hit = 0;
+    struct cycles *const c = &seen->cycles;
+    int status = cost_of_hit(prober, &t->asked, &hit, err);
+    if (status == 0)
+        status = run_all(prober, t->text, runs, c, err);
+    for (size_t i = 0; status == 0 && i < c->count; i++) {
+        seen->varied += varies(t, c, i, hit) / (double)c->count;
+        c->at[i] = level_of(t, c->at[i] - hit);
+        seen->mean += c->at[i] / (double)c->count;
+    }
+    return status;
+}
+
+int trial_measure(struct trial *t, struct prober *device, struct error *err)
+{
+    struct seen seen = {0};
+    const int status = look(t, device, t->runs, &seen, err);
+    t->count = status == 0 ? seen.cycles.count : 0;
+    t->found = xcalloc(t->count + 1, 1);
+    t->mean = seen.mean;
+    t->varied = seen.varied;
+    for (size_t i = 0; i < t->count; i++)
+        t->found[i] = (unsigned char)seen.cycles.at[i];
+    cycles_free(&seen.cycles);
+    return status;
+}
+
+/* Shares of n loads differ by chance by half over the root of n, at most, each;
+ * four of these, and 2 % for what is not told at the edge of a level. */
+static bool differ(double a, double b, size_t count)
+{
+    return fabs(a - b) > 0.02 + 4 * sqrt(0.5 / (double)count);
+}
+
+/* What the first run leaves in a cache that lasts, the others find: so most
+ * begin as those of the device do. */
+enum { TWIN_RUNS = 3 };
+
+/* Where chance chooses, each run finds other lines; more runs than the twin's
+ * are where noise does, too. */
+static bool unlike(const struct trial *t, const struct seen *seen)
+{
+    return differ(seen->mean, t->mean, t->count) ||
+           (t->runs <= TWIN_RUNS && differ(seen->varied, t->varied, t->count));
+}
+
+int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
+                size_t *wrong, struct error *err)
+{
+    struct seen seen = {0};
+    const unsigned runs = t->runs < TWIN_RUNS ? t->runs : TWIN_RUNS;
+    const int status = look(t, twin, runs, &seen, err);
+    size_t other = 0;
+    for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
+         i++)
+        other += seen.cycles.at[i] != t->found[i];
+    if (chance)
+        other = unlike(t, &seen) ? t->count : 0;
+    *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;
+    cycles_free(&seen.cycles);
+    return status;
+}
+
+void trial_free(struct trial *t)
+{
+    free(t->text);
+    free(t->found);
+}

@@ -1,0 +1,44 @@
+/*
+ * A held-out experiment: one that no study asks, whose every load the simulated
+ * GPU that was made of the findings foretells.  It is run on the device once
+ * and on that GPU, and on others that differ from it by one value.
+ */
+#ifndef SONDE_TWIN_TRIAL_H
+#define SONDE_TWIN_TRIAL_H
+
+#include "probe/run.h"
+
+enum { TRIAL_CUTS = 2 };
+
+/* What is asked of a component: who loads, and what misses cost more. */
+struct asked {
+    const char *reader; /* of the probe `visit` */
+    const char *extra;  /* its further parameters, "" if none */
+    /* Cycles beyond a hit of the nearest cache from which on a load was found
+     * a level farther; as many as are not 0. */
+    double cuts[TRIAL_CUTS];
+};
+
+struct trial {
+    char *text;
+    const char *what; /* in words: "as many lines as a set has ways" */
+    unsigned runs;    /* of which the median counts */
+    struct asked asked;
+    /* Of the device: where each load was found, 0 nearest. */
+    unsigned char *found;
+    size_t count;
+    double mean;   /* level, on average */
+    double varied; /* share of loads that not all runs found there */
+};
+
+/* Runs it on the device; ERR_UNSUPPORTED where that cannot do it. */
+int trial_measure(struct trial *trial, struct prober *device,
+                  struct error *err);
+/* How many loads the other device, a simulated one, finds elsewhere.  Where
+ * chance chooses victims (`chance`) a share is compared, and all are wrong or
+ * none is. */
+int trial_wrong(const struct trial *trial, struct prober *twin, bool chance,
+                size_t *wrong, struct error *err);
+void trial_free(struct trial *trial);
+
+#endif

@@ -1,0 +1,128 @@
+#include "twin/validate/trying.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/sim/sim.h"
+#include "twin/memory.h"
+#include "twin/profile.h"
+
+bool trying_tlb(const char *component)
+{
+    return strncmp(component, "tlb_", 4) == 0;
+}
+
+const struct cache_shape *twin_shape(const struct trying *t,
+                                     const struct profile *p,
+                                     const char *component)
+{
+    if (trying_tlb(component)) {
+        const size_t level = (size_t)(component[5] - '1');
+        return level < p->tlb_count ? &p->tlbs[level].shape : NULL;
+    }
+    struct told told = {.results = t->results};
+    const char *const name = twin_storage(&told, component);
+    const struct cache_shape *shape = NULL;
+    for (size_t i = 0; i < p->cache_count; i++)
+        if (strcmp(p->caches[i].name, name) == 0)
+            shape = &p->caches[i].shape;
+    buf_free(&told.doubted);
+    return shape;
+}
+
+bool twin_open(const struct trying *t, struct twin *twin)
+{
+    struct error err = {0};
+    struct profile *profile = NULL;
+    *twin = (struct twin){0};
+    char *const text = twin_profile(t->results, NULL, &err);
+    if (text != NULL)
+        profile_parse(text, "the findings", &profile, &err);
+    free(text);
+    if (profile == NULL)
+        return false;
+    const struct prober_options options = {.seed = prober_seed(t->device)};
+    twin->profile = profile;
+    twin->device = sim_open_profile(profile, "twin", prober_seed(t->device));
+    twin->prober = prober_new(twin->device, NULL, &options);
+    return true;
+}
+
+void twin_close(struct twin *twin)
+{
+    if (twin->prober == NULL)
+        return;
+    prober_free(twin->prober);
+    device_close(twin->device);
+}
+
+struct finding *trying_find(struct trying *t, const char *component,
+                            const char *attribute)
+{
+    struct finding *const f = results_edit(t->results, component, attribute);
+    return f != NULL && f->status != STATUS_NOT_MEASURED &&
+                   f->value.kind != VALUE_NONE
+               ? f
+               : NULL;
+}
+
+bool trying_repaired(const struct trying *t, const struct finding *f)
+{
+    for (size_t i = 0; i < t->repair_count; i++)
+        if (t->repairs[i].finding == f)
+            return true;
+    return false;
+}
+
+bool trying_unknown(const struct trying *t, const struct finding *f)
+{
+    for (size_t i = 0; i < t->repair_count; i++)
+        if (t->repairs[i].finding == f)
+            return value_equal(&f->value, &t->repairs[i].reported);
+    return false;
+}
+
+void trying_repair(struct trying *t, struct finding *f, struct value value,
+                   const char *because)
+{
+    if (t->repair_count == REPAIRS_MOST || trying_repaired(t, f)) {
+        value_free(&value);
+        return;
+    }
+    t->repairs[t->repair_count++] =
+        (struct repair){f, f->value, xstrdup(because)};
+    f->value = value;
+    t->verdict.doubted++;
+}
+
+void trying_note(struct trying *t, const char *component, const char *attribute,
+                 double share, const char *experiment)
+{
+    char id[96];
+    snprintf(id, sizeof id, "predicted.%s.%s", component, attribute);
+    struct finding *const f = results_add(t->results, id, "validate");
+    finding_set(f, STATUS_MEASURED, value_number(share), "");
+    finding_method(f, "The share of loads of held-out experiments that the "
+                      "simulated GPU of the findings foretells.");
+    if (experiment != NULL)
+        finding_evidence(f, experiment);
+    t->verdict.findings++;
+}
+
+bool trying_l1_is_global(struct trying *t)
+{
+    return told_finding(&t->told, "l1", "caches_global") == NULL ||
+           told_true(&t->told, "l1", "caches_global");
+}
+
+bool trying_excused(const struct trying *t)
+{
+    const int code = t->err->code;
+    const bool is = code == ERR_UNSUPPORTED || code == ERR_NOT_RECORDED ||
+                    code == ERR_PTX || code == ERR_DEVICE_MEMORY;
+    if (is)
+        *t->err = (struct error){0};
+    return is;
+}

@@ -1,0 +1,71 @@
+/* What the parts of a validation share. */
+#ifndef SONDE_TWIN_TRYING_H
+#define SONDE_TWIN_TRYING_H
+
+#include "base/rng.h"
+#include "device/sim/profile/profile.h"
+#include "twin/told.h"
+#include "twin/validate/draw.h"
+#include "twin/validate/validate.h"
+
+/* A finding whose value was taken for another while the rest was tried. */
+struct repair {
+    struct finding *finding;
+    struct value reported;
+    char *because;
+};
+
+enum { REPAIRS_MOST = 32 };
+
+struct trying {
+    struct results *results;
+    struct told told;
+    struct prober *device;
+    struct rng rng;
+    struct validation verdict;
+    struct repair repairs[REPAIRS_MOST];
+    size_t repair_count;
+    struct error *err;
+};
+
+/* A simulated GPU and what runs on it. */
+struct twin {
+    struct device *device;
+    struct prober *prober;
+    const struct profile *profile; /* the device's */
+};
+
+/* Of the findings as they are now; false: they make none. */
+bool twin_open(const struct trying *trying, struct twin *twin);
+void twin_close(struct twin *twin);
+/* The component's shape in it; NULL: it has none. */
+const struct cache_shape *twin_shape(const struct trying *trying,
+                                     const struct profile *profile,
+                                     const char *component);
+bool trying_tlb(const char *component);
+
+/* The finding to change, NULL if it has no value. */
+struct finding *trying_find(struct trying *trying, const char *component,
+                            const char *attribute);
+/* Its value is another until the end, when it is in doubt because of that. */
+void trying_repair(struct trying *trying, struct finding *finding,
+                   struct value value, const char *because);
+bool trying_repaired(const struct trying *trying, const struct finding *f);
+/* True if it is wrong and no other value was found for it. */
+bool trying_unknown(const struct trying *trying, const struct finding *f);
+/* Says that it was tried, what of it was foretold, and by what. */
+void trying_note(struct trying *trying, const char *component,
+                 const char *attribute, double share, const char *experiment);
+
+/* True, and the error is forgotten, if the device cannot do what was asked. */
+bool trying_excused(const struct trying *trying);
+
+/* True unless global loads go past L1. */
+bool trying_l1_is_global(struct trying *trying);
+
+/* means.c: what loads cost. */
+int try_means(struct trying *trying);
+/* structure.c: which lines push each other out. */
+int try_structure(struct trying *trying);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * What a validation says: of simulated GPUs all that was found foretells what
+ * no study asked; and of one value that is wrong, whichever it is, that one is
+ * named.  A few values in seconds; all, and noise on all GPUs, with LIES=1 in
+ * the environment (`make falsify`), which takes a core half an hour.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/sim/sim.h"
+#include "report/report.h"
+#include "testing.h"
+#include "truth/truth.h"
+#include "twin/validate/validate.h"
+
+static void measured(const char *gpu, struct results *results)
+{
+    struct error err = {0};
+    json_t *const report =
+        json_pack("{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device",
+                  "spec", "sim", "name", gpu, "compute_capability", "3.5",
+                  "findings", truth_topology(gpu, 1));
+    char *const text = json_dumps(report, 0);
+    ASSERT_DONE(report_read(text, gpu, results, &err), err);
+    free(text);
+    json_decref(report);
+}
+
+/* On the shipped GPU with so many times its noise. */
+static struct validation validated(const char *gpu, double noise, uint64_t seed,
+                                   struct results *results)
+{
+    struct error err = {0};
+    struct profile *profile = NULL;
+    struct validation verdict = {0};
+    ASSERT_DONE(profile_open(gpu, NULL, &profile, &err), err);
+    profile->jitter_cycles *= noise;
+    profile->spike_rate *= noise;
+    struct device *const device = sim_open_profile(profile, gpu, seed);
+    struct prober *const prober =
+        prober_new(device, NULL, &(struct prober_options){.seed = seed});
+    ASSERT_DONE(twin_validate(results, prober, &verdict, &err), err);
+    prober_free(prober);
+    device_close(device);
+    return verdict;
+}
+
+static void assert_all_foretold(const char *gpu, double noise, uint64_t seed)
+{
+    struct results results = {0};
+    measured(gpu, &results);
+    const struct validation v = validated(gpu, noise, seed, &results);
+    for (size_t i = 0; i < results.finding_count; i++)
+        ck_assert_msg(results.findings[i]->because == NULL ||
+                          strstr(results.findings[i]->because, "held-out") ==
+                              NULL,
+                      "%s, noise %g: %s: %s", gpu, noise,
+                      results.findings[i]->id, results.findings[i]->because);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_uint_gt(v.loads, 1000);
+    /* Of a median that noise moves, one in a thousand. */
+    ck_assert_uint_le(1000 * (v.loads - v.loads_right), v.loads);
+    ck_assert_uint_eq(v.means, v.means_right);
+    ck_assert_uint_ge(v.means, 10);
+    results_free(&results);
+}
+
+START_TEST(all_is_foretold)
+{
+    assert_all_foretold(truth_gpus[_i], 1, 3);
+}
+END_TEST
+
+START_TEST(noise_is_no_doubt)
+{
+    assert_all_foretold(truth_gpus[_i], 3, 4);
+}
+END_TEST
+
+/* ---- one value is wrong ----------------------------------------------- */
+
+struct lie {
+    const char *attribute, *what;
+    /* False: there is no such lie of this value. */
+    bool (*tell)(struct finding *f, const struct results *results);
+};
+
+static bool one_more(struct finding *f, const struct results *results)
+{
+    (void)results;
+    f->value.number += 1;
+    return true;
+}
+
+static bool one_less(struct finding *f, const struct results *results)
+{
+    (void)results;
+    f->value.number -= 1;
+    return true;
+}
+
+static bool doubled(struct finding *f, const struct results *results)
+{
+    (void)results;
+    f->value.number *= 2;
+    return true;
+}
+
+static bool tenth_more(struct finding *f, const struct results *results)
+{
+    (void)results;
+    f->value.number *= 1.1;
+    return true;
+}
+
+static bool tenth_less(struct finding *f, const struct results *results)
+{
+    (void)results;
+    f->value.number *= 0.9;
+    return true;
+}
+
+static bool other_policy(struct finding *f, const struct results *results)
+{
+    (void)results;
+    const bool fifo = strcmp(f->value.text, "fifo") == 0;
+    value_free(&f->value);
+    f->value = value_text(fifo ? "lru" : "fifo");
+    return true;
+}
+
+static double top_of(const struct value *v)
+{
+    double top = v->kind == VALUE_NUMBER ? v->number : 0;
+    for (size_t i = 0; i < v->count; i++)
+        top = fmax(top, top_of(&v->items[i]));
+    return top;
+}
+
+/* The first index bit is the XOR with another one. */
+static bool xored(struct finding *f, const struct results *results)
+{
+    (void)results;
+    if (f->value.kind != VALUE_LIST || f->value.items[0].kind != VALUE_NUMBER)
+        return false;
+    struct value both = value_list();
+    value_push(&both, value_number(f->value.items[0].number));
+    value_push(&both, value_number(top_of(&f->value) + 1));
+    f->value.items[0] = both;
+    return true;
+}
+
+/* The last one is another bit. */
+static bool other_bit(struct finding *f, const struct results *results)
+{
+    (void)results;
+    struct value *const last = &f->value.items[f->value.count - 1];
+    if (f->value.kind != VALUE_LIST || last->kind != VALUE_NUMBER)
+        return false;
+    last->number = top_of(&f->value) + 1;
+    return true;
+}
+
+static bool line_more(struct finding *f, const struct results *results)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%.*s.line", (int)(strchr(f->id, '.') - f->id),
+             f->id);
+    const struct finding *const line = results_find(results, id);
+    f->value.number += line != NULL ? line->value.number : 0;
+    return line != NULL;
+}
+
+static const struct lie lies[] = {
+    {"ways", "a way more", one_more},
+    {"line", "doubled", doubled},
+    {"size", "a line more", line_more},
+    {"sets", "doubled", doubled},
+    {"policy", "another", other_policy},
+    {"set_bits", "a bit XORed", xored},
+    {"set_bits", "another bit", other_bit},
+    {"entries", "one less", one_less},
+    {"region", "doubled", doubled},
+    {"latency", "a tenth more", tenth_more},
+    {"latency", "a tenth less", tenth_less},
+    {"miss_penalty", "a tenth more", tenth_more},
+};
+
+/* What a validation speaks of: caches, TLBs, memory; of a penalty what is
+ * known to a tenth itself. */
+static bool is_tried(const struct finding *f, const struct lie *lie)
+{
+    const char *const dot = strchr(f->id, '.');
+    if (strcmp(dot + 1, lie->attribute) != 0 ||
+        strncmp(f->id, "icache", strlen("icache")) == 0 ||
+        (f->status != STATUS_MEASURED && f->status != STATUS_DERIVED))
+        return false;
+    return lie->tell != tenth_more ||
+           (0.1 * f->value.number > 1 &&
+            (!f->has_interval ||
+             f->interval[1] - f->interval[0] < 0.15 * f->value.number));
+}
+
+struct count {
+    unsigned told, named, alone;
+};
+
+/* Tells a lie, and counts who is named. */
+static void tell(const char *gpu, const struct lie *lie, const char *id,
+                 struct count *count)
+{
+    struct results results = {0};
+    measured(gpu, &results);
+    for (size_t i = 0; i < results.finding_count; i++) {
+        struct finding *const at = results.findings[i];
+        if (strcmp(at->id, id) != 0 || !lie->tell(at, &results))
+            continue;
+        const struct validation v = validated(gpu, 1, 5, &results);
+        const bool named = at->status == STATUS_IN_DOUBT;
+        count->told++;
+        count->named += named;
+        count->alone += named && v.doubted == 1;
+        if (!named || v.doubted != 1)
+            printf("%s: %s %s: %s, %zu in doubt\n", gpu, id, lie->what,
+                   named ? "named" : "missed", v.doubted);
+        break;
+    }
+    results_free(&results);
+}
+
+/* All lies of a GPU, or those of few ids. */
+static struct count tell_all(const char *gpu, const char *const *ids)
+{
+    struct results results = {0};
+    struct count count = {0};
+    measured(gpu, &results);
+    for (size_t i = 0; i < results.finding_count; i++)
+        for (size_t k = 0; k < COUNT_OF(lies); k++)
+            if (is_tried(results.findings[i], &lies[k]) &&
+                (ids == NULL || text_is_among(results.findings[i]->id, ids)))
+                tell(gpu, &lies[k], results.findings[i]->id, &count);
+    results_free(&results);
+    return count;
+}
+
+/* As the issue has them: a way, a line, a policy, an entry; the rest in slow
+ * tests. */
+START_TEST(a_wrong_value_is_named)
+{
+    const struct count count =
+        tell_all("k20c", TEXTS("l1.ways", "tlb_l1.entries", "const_l1.policy"));
+    ck_assert_uint_eq(count.told, 3);
+    ck_assert_uint_eq(count.named, count.told);
+    ck_assert_uint_eq(count.alone, count.told);
+}
+END_TEST
+
+START_TEST(any_wrong_value_is_named)
+{
+    const struct count count = tell_all(truth_gpus[_i], NULL);
+    printf("%s: %u lies, %u named, %u alone\n", truth_gpus[_i], count.told,
+           count.named, count.alone);
+    ck_assert_uint_ge(count.told, 40);
+    ck_assert_uint_eq(count.named, count.told);
+}
+END_TEST
+
+/* A report that lacks most is validated in what it has. */
+START_TEST(what_was_measured_is_tried)
+{
+    struct results results = {0};
+    measured("k20c", &results);
+    for (size_t i = 0; i < results.finding_count; i++)
+        if (strncmp(results.findings[i]->id, "l2.", 3) != 0 &&
+            strncmp(results.findings[i]->id, "memory.", 7) != 0)
+            finding_none(results.findings[i], "%s", "it was not asked");
+    const struct validation v = validated("k20c", 1, 1, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_ptr_nonnull(results_find(&results, "predicted.l2.ways"));
+    ck_assert_ptr_null(results_find(&results, "predicted.l1.ways"));
+    results_free(&results);
+}
+END_TEST
+
+Suite *suite_truth_validate(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_validate", 60, &t);
+    tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
+    tcase_add_test(t, a_wrong_value_is_named);
+    tcase_add_test(t, what_was_measured_is_tried);
+    tcase_add_loop_test(suite_slow(suite, 600), noise_is_no_doubt, 0, 1);
+    if (getenv("LIES") != NULL) {
+        TCase *const long_ones = suite_slow(suite, 7200);
+        tcase_add_loop_test(long_ones, all_is_foretold, 0, TRUTH_GPUS);
+        tcase_add_loop_test(long_ones, noise_is_no_doubt, 1, TRUTH_GPUS);
+        tcase_add_loop_test(long_ones, any_wrong_value_is_named, 0, TRUTH_GPUS);
+    }
+    return suite;
+}
