@@ -188,7 +188,7 @@ END_TEST
 Suite *suite_truth_twin(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_twin", 120, &t);
+    Suite *const suite = suite_of("truth_twin", 600, &t);
     tcase_add_loop_test(t, as_measured, 0, TRUTH_GPUS_QUICK);
     tcase_add_test(t, chosen_is_listed);
     tcase_add_test(t, too_little);

@@ -289,7 +289,7 @@ END_TEST
 Suite *suite_truth_validate(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_validate", 60, &t);
+    Suite *const suite = suite_of("truth_validate", 600, &t);
     tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
     tcase_add_test(t, a_wrong_value_is_named);
     tcase_add_test(t, what_was_measured_is_tried);

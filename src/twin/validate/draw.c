@@ -183,15 +183,21 @@ static struct trial laps(const struct draw *w, const char *what,
 }
 
 /* A line of the pool, and sometimes its neighbour, which one index bit and no
- * tag tells from it. */
+ * tag tells from it.  Neighbours of a third of them leave room in their own
+ * set, which no lap has settled: the script itself lies in memory, and takes a
+ * way of some sets. */
+enum { THIRD = 3 };
+
 static void put_random(const struct draw *w, struct buf *steps,
                        const struct lines *from, size_t count)
 {
     const uint64_t fine = w->d->fine;
     const uint64_t offsets = fine > 0 ? w->d->shape->line / fine : 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t line = from->at[rng_below(w->d->rng, from->count)];
-        if (rng_below(w->d->rng, 4) == 0 && (line ^ 1) < w->all)
+        const size_t chosen = rng_below(w->d->rng, from->count);
+        uint64_t line = from->at[chosen];
+        if (chosen % THIRD == 0 && rng_below(w->d->rng, 2) == 0 &&
+            (line ^ 1) < w->all)
             line ^= 1;
         const uint64_t within =
             offsets > 1 ? rng_below(w->d->rng, offsets) * fine : 0;
@@ -221,8 +227,7 @@ static struct trial at_random(const struct draw *w, const char *what,
 static size_t few_sets(const struct draw *w, const struct sets *s)
 {
     size_t count = 1, room = s->ways[0];
-    while (count < s->count && (count < 2 || room <= 2 * w->d->front) &&
-           room < STEPS_MOST / 6)
+    while (count < s->count && room <= 2 * w->d->front && room < STEPS_MOST / 6)
         room += s->ways[count++];
     return count;
 }
@@ -238,13 +243,16 @@ size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
     while (s.count > 1 && room_of(&s) > STEPS_MOST / 3)
         s.count--;
     const size_t few = few_sets(&w, &s);
-    if (room_of(&s) <= STEPS_MOST / 3 && gather(&w, &s, MORE)) {
+    const int more = MORE + (int)(s.ways[0] / 4);
+    const bool many =
+        room_of(&s) <= STEPS_MOST / 3 && gather(&w, &s, (size_t)more);
+    if (many || (room_of(&s) <= STEPS_MOST / 3 && full(&s, MORE))) {
         t[count++] = laps(&w, "as many lines as sets have ways",
                           pool(&w, &s, s.count, 0));
         t[count++] =
             laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
         t[count++] = at_random(&w, "lines of few sets at random",
-                               pool(&w, &s, few, MORE));
+                               pool(&w, &s, few, many ? more : MORE));
         t[count++] = at_random(&w, "as many lines as fit, at random",
                                pool(&w, &s, few, 0));
     }

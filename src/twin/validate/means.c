@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "twin/validate/trying.h"
@@ -32,36 +32,52 @@ static const struct level levels[] = {
     {"l2", "space=global op=cg", NULL, 4 << 20, 8},
 };
 
-/* Cycles of the loads of a repetition: each, or (long - short) / visits. */
-static double cycles_of(const struct samples *s, size_t row, bool chase)
+/* A column of all repetitions, of which those of a walk are timed in whole. */
+static double undisturbed_column(const struct samples *s, const char *name)
 {
-    if (!chase)
-        return (double)samples_at(s, row, samples_column(s, "cycles"));
-    return (double)(samples_at(s, row, samples_column(s, "long")) -
-                    samples_at(s, row, samples_column(s, "short"))) /
-           (double)samples_at(s, row, samples_column(s, "visits"));
+    const size_t column = samples_column(s, name);
+    double *const at = xreallocarray(NULL, s->rows + 1, sizeof *at);
+    for (size_t i = 0; i < s->rows; i++)
+        at[i] = (double)samples_at(s, i, column);
+    const double cycles =
+        s->rows > 0 ? undisturbed_of(at, s->rows, 1).cycles : 0;
+    free(at);
+    return cycles;
 }
 
-/* A chase repeats itself; single loads are asked so often. */
+/* What each load of a walk costs: of the long run and of the short one what
+ * they take undisturbed. */
+static double cost_of_chase(const struct samples *s)
+{
+    const double visits =
+        s->rows > 0 ? (double)samples_at(s, 0, samples_column(s, "visits")) : 1;
+    return (undisturbed_column(s, "long") - undisturbed_column(s, "short")) /
+           visits;
+}
+
+/* A chase repeats itself, a trace has many loads; a visit is run so often. */
 enum { VISIT_RUNS = 9 };
 
 static int cost_of(struct trying *t, const char *text, double *cycles)
 {
     const bool chase = strncmp(text, "chase", strlen("chase")) == 0;
     const bool visit = strncmp(text, "visit", strlen("visit")) == 0;
-    double *at = NULL;
-    size_t count = 0;
+    struct samples all = {0};
     int status = 0;
     for (int run = 0; status == 0 && run < (visit ? VISIT_RUNS : 1); run++) {
         struct samples s = {0};
         status = prober_run(t->device, text, &s, NULL, t->err);
-        at = xreallocarray(at, count + s.rows + 1, sizeof *at);
-        for (size_t i = 0; status == 0 && i < s.rows; i++)
-            at[count++] = cycles_of(&s, i, chase);
-        samples_free(&s);
+        if (status == 0 && run == 0)
+            all = s;
+        else if (status == 0)
+            samples_append(&all, all.rows, &s);
+        if (run > 0 || status != 0)
+            samples_free(&s);
     }
-    *cycles = count > 0 ? stats_trimmed_mean(at, count, 0.25) : 0;
-    free(at);
+    if (status == 0)
+        *cycles =
+            chase ? cost_of_chase(&all) : undisturbed_column(&all, "cycles");
+    samples_free(&all);
     return status;
 }
 
@@ -109,11 +125,11 @@ static char *few_lines(struct trying *t, const struct level *l)
         return size < 4 * before || count < 24
                    ? NULL
                    : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                               " warm=4 visits=256",
+                               " warm=4 visits=128 repeats=25",
                                l->load, count * line, line);
     }
     return xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " warm=3 visits=192",
+                     " warm=3 visits=64 repeats=25",
                      l->load, count * stride, stride);
 }
 
@@ -123,14 +139,15 @@ static char *too_many(struct trying *t, const struct level *l)
     const double size = told_number(&t->told, l->component, "size");
     const double line =
         fmax(told_number(&t->told, l->component, "line"), (double)l->apart);
-    const bool constant = strncmp(l->component, "const", 5) == 0;
     const double below =
         strcmp(l->component, "const_l1") == 0
             ? told_number(&t->told, "const_l15", "size")
             : told_number(&t->told, "l2", "size") /
                   fmax(1, told_number(&t->told, "l2", "parts"));
-    const double want = constant && l->front != NULL ? 2 * size : 5 * size;
-    if (size == 0 || line == 0 || want > 0.8 * below || want > (double)l->most)
+    /* Of 64 KiB of constants as many as there are; half as many again as fit
+     * are too many for each set. */
+    const double want = fmin(fmin(5 * size, (double)l->most), 0.8 * below);
+    if (size == 0 || line == 0 || want < 1.3 * size)
         return NULL;
     return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=%.0f",
                      l->load, floor(want / line) * line, line,

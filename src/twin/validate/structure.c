@@ -47,8 +47,12 @@ static bool set_cuts(struct trying *t, const struct subject *s,
 
 /* Runs until the median of what is off by noise is surely nearer to the one
  * level than to the other: of levels that lie as close as TLBs' do, many. */
-static unsigned runs_for(const struct asked *asked)
+static unsigned runs_for(const struct asked *asked,
+                         const struct cache_shape *shape)
 {
+    enum { CHANCE = 9 }; /* shares are told to a few percent */
+    if (shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED)
+        return CHANCE;
     const double gap =
         asked->cuts[1] > 0
             ? fmin(asked->cuts[0], asked->cuts[1] - asked->cuts[0])
@@ -121,7 +125,7 @@ static bool draw(struct trying *t, const struct subject *s,
         d.unit = trying_tlb(s->component) ? shape->line : 1;
         d.span = span_of(s, shape);
         d.front = front_of(t, twin.profile, s);
-        d.runs = runs_for(&d.asked);
+        d.runs = runs_for(&d.asked, shape);
         d.lead = lead_of(s, shape);
         suspicion->extra = extra_of(s, shape);
         d.asked.extra = suspicion->extra;

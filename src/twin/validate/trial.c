@@ -75,14 +75,20 @@ struct seen {
     double mean, varied;
 };
 
-static bool varies(const struct trial *t, const struct cycles *c, size_t load,
-                   double hit)
+/* The mean level of a load over all runs; `varies`: that it is not the same in
+ * all. */
+static double mean_of(const struct trial *t, const struct cycles *c,
+                      size_t load, double hit, bool *varies)
 {
     const double *const at = c->all + load * c->runs;
-    for (unsigned run = 1; run < c->runs; run++)
-        if (level_of(t, at[run] - hit) != level_of(t, at[0] - hit))
-            return true;
-    return false;
+    double sum = 0;
+    *varies = false;
+    for (unsigned run = 0; run < c->runs; run++) {
+        const double level = level_of(t, at[run] - hit);
+        *varies = *varies || level != level_of(t, at[0] - hit);
+        sum += level;
+    }
+    return sum / c->runs;
 }
 
 static int look(const struct trial *t, struct prober *prober, unsigned runs,
@@ -94,9 +100,10 @@ static int look(const struct trial *t, struct prober *prober, unsigned runs,
     if (status == 0)
         status = run_all(prober, t->text, runs, c, err);
     for (size_t i = 0; status == 0 && i < c->count; i++) {
-        seen->varied += varies(t, c, i, hit) / (double)c->count;
+        bool varies;
+        seen->mean += mean_of(t, c, i, hit, &varies) / (double)c->count;
+        seen->varied += varies / (double)c->count;
         c->at[i] = level_of(t, c->at[i] - hit);
-        seen->mean += c->at[i] / (double)c->count;
     }
     return status;
 }
@@ -124,14 +131,19 @@ static bool differ(double a, double b, size_t count)
 
 /* What the first run leaves in a cache that lasts, the others find: so most
  * begin as those of the device do. */
-enum { TWIN_RUNS = 3 };
+enum { TWIN_RUNS = 9 };
 
-/* Where chance chooses, each run finds other lines; more runs than the twin's
- * are where noise does, too. */
+/* Where chance chooses, each run finds other lines: if several should be found
+ * here and there, and not even a fourth of them is, it is not chance.  Of more
+ * runs than the twin's it is noise that shows, too. */
 static bool unlike(const struct trial *t, const struct seen *seen)
 {
-    return differ(seen->mean, t->mean, t->count) ||
-           (t->runs <= TWIN_RUNS && differ(seen->varied, t->varied, t->count));
+    enum { SEVERAL = 4 };
+    const bool settled = seen->varied * (double)t->count >= SEVERAL &&
+                         t->varied < seen->varied / 4;
+    return differ(seen->mean, t->mean, t->count * seen->cycles.runs) ||
+           (t->runs <= TWIN_RUNS &&
+            (settled || differ(seen->varied, t->varied, t->count)));
 }
 
 int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
