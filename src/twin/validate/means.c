@@ -169,15 +169,21 @@ static char *too_many(struct trying *t, const struct level *l)
                      l->load, floor(want / line) * line, line);
 }
 
+/* Where global loads are not cached, L1 is what local ones show of it. */
+static struct level shown(struct trying *t, const struct level *row)
+{
+    struct level as = *row;
+    if (strcmp(row->component, "l1") == 0 && !trying_l1_is_global(t)) {
+        as.load = "space=local";
+        as.most = 512 << 10;
+        as.apart = 128;
+    }
+    return as;
+}
+
 static int try_level(struct trying *t, const struct level *row)
 {
-    struct level of = *row;
-    const struct level *const l = &of;
-    if (strcmp(row->component, "l1") == 0 && !trying_l1_is_global(t)) {
-        of.load = "space=local";
-        of.most = 512 << 10;
-        of.apart = 128;
-    }
+    const struct level of = shown(t, row), *const l = &of;
     double hit = 0, miss = 0;
     char *const near = few_lines(t, l), *const far = too_many(t, l);
     const bool known = told_number(&t->told, l->component, "latency") > 0;
@@ -262,6 +268,36 @@ static int try_tlb(struct trying *t, unsigned level)
         judge(t, name, "miss_penalty", miss - hit, lost);
     free(held);
     free(lost);
+    return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+/* By how much the mean of a lap grows if one set is over, a quarter of it. */
+static double edge(struct trying *t, const struct level *l, double lines)
+{
+    return 0.25 * told_number(&t->told, l->component, "miss_penalty") *
+           (told_number(&t->told, l->component, "ways") + 1) / lines;
+}
+
+int try_fits(struct trying *t, const char *component, double bytes, bool *fits)
+{
+    size_t i = 0;
+    while (i < sizeof levels / sizeof *levels &&
+           strcmp(levels[i].component, component) != 0)
+        i++;
+    *fits = true;
+    if (i == sizeof levels / sizeof *levels || bytes > (double)levels[i].most)
+        return 0;
+    const struct level of = shown(t, &levels[i]), *const l = &of;
+    const double line = told_number(&t->told, component, "line");
+    const double lines = floor(bytes / line);
+    double cycles = 0;
+    char *const text =
+        xasprintf("chase %s bytes=%.0f stride=%.0f warm=3 repeats=15", l->load,
+                  lines * line, line);
+    const int status = cost_of(t, text, &cycles);
+    *fits = cycles <
+            told_number(&t->told, component, "latency") + edge(t, l, lines);
+    free(text);
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 

@@ -383,11 +383,35 @@ static void blame(struct search *s, size_t failed)
     free(because);
 }
 
+/* A size that is less than all sets hold is none that contradicts if that much
+ * does not fit: some of a storage may be taken, as an H200's L1 shows. */
+static int size_is_less(struct trying *t, const char *c, bool *is)
+{
+    const double product = places(t, c) * number(t, c, "line");
+    struct finding *const size = trying_find(t, c, "size");
+    *is = false;
+    if (trying_tlb(c) || size == NULL || size->value.number >= product)
+        return 0;
+    const double told = size->value.number;
+    size->value.number = product;
+    const bool only = consistent(t, c);
+    size->value.number = told;
+    bool fits = true;
+    const int status = only ? try_fits(t, c, product, &fits) : 0;
+    *is = !fits;
+    return status;
+}
+
 int suspect(struct trying *t, struct suspicion *s)
 {
     size_t failed = 0;
+    bool less = false;
     int status = failing(t, s, s->wrong, &failed);
     if (status != 0 || (failed == 0 && consistent(t, s->component)))
+        return status;
+    if (failed == 0)
+        status = size_is_less(t, s->component, &less);
+    if (status != 0 || less)
         return status;
     struct search search = {.trying = t, .suspicion = s};
     status = try_all(&search);

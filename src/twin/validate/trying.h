@@ -65,6 +65,9 @@ bool trying_l1_is_global(struct trying *trying);
 
 /* means.c: what loads cost. */
 int try_means(struct trying *trying);
+/* … and whether so many bytes fit; of what cannot be asked, they do. */
+int try_fits(struct trying *trying, const char *component, double bytes,
+             bool *fits);
 /* structure.c: which lines push each other out. */
 int try_structure(struct trying *trying);
 
