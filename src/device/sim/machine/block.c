@@ -39,6 +39,9 @@ static void set_constants(const struct machine *m, struct warp *w,
                           unsigned in_block, unsigned lanes)
 {
     const struct kernel *const k = m->kernel;
+    if (lanes < WARP_LANES) /* others are never live */
+        memset(&w->regs[(size_t)k->registers << m->shift], 0,
+               (k->constant_count << m->shift) * sizeof *w->regs);
     for (size_t i = 0; i < k->constant_count; i++)
         for (unsigned l = 0; l < lanes; l++)
             w->regs[((k->registers + i) << m->shift) + l] = constant_value(
@@ -83,19 +86,41 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     warp_schedule(w, w->next, operands_ready(w));
 }
 
-/* Memory of a block's warps, in one piece: the structs, then for each warp
- * its registers and the times of its registers. */
-static void block_reserve(const struct machine *m, struct block *b)
+/* Bytes of a warp's registers, and of the times of these. */
+static size_t regs_bytes(const struct machine *m)
 {
     const struct kernel *const k = m->kernel;
-    const size_t numbers = k->registers + k->constant_count;
-    const size_t regs = (numbers << m->shift) * sizeof(uint64_t);
-    const size_t ready = k->registers * sizeof(double);
-    const size_t each = regs + ready;
+    return ((k->registers + k->constant_count) << m->shift) * sizeof(uint64_t);
+}
+
+static size_t ready_bytes(const struct machine *m)
+{
+    return m->kernel->registers * sizeof(double);
+}
+
+void blocks_reserve(struct machine *m)
+{
+    const size_t each = m->warps_per_block *
+                        (sizeof(struct warp) + regs_bytes(m) + ready_bytes(m));
+    const size_t all = each * m->slots * m->used_sms;
+    m->warp_room_used = 0;
+    if (all <= m->warp_room_bytes)
+        return;
+    free(m->warp_room);
+    m->warp_room = xmalloc(all);
+    m->warp_room_bytes = all;
+}
+
+/* Memory of a block's warps, in one piece: the structs, then for each warp
+ * its registers and the times of its registers. */
+static void block_reserve(struct machine *m, struct block *b)
+{
+    const size_t regs = regs_bytes(m), each = regs + ready_bytes(m);
     const size_t warps = m->warps_per_block * sizeof(struct warp);
-    unsigned char *at = xcalloc(1, warps + m->warps_per_block * each);
-    b->storage = at;
-    b->warps = b->storage;
+    unsigned char *at = m->warp_room + m->warp_room_used;
+    m->warp_room_used += warps + m->warps_per_block * each;
+    memset(at, 0, warps);
+    b->warps = (void *)at;
     b->shared = xmalloc((size_t)m->shared_bytes + 1);
     at += warps;
     for (unsigned i = 0; i < m->warps_per_block; i++, at += each) {
@@ -111,7 +136,7 @@ void block_start(struct machine *m, struct block *b, struct sm *sm, double t)
     const double interval = m->profile->block_interval_cycles;
     const double start = interval > 0 && m->block_at > t ? m->block_at : t;
     m->block_at = start + interval;
-    if (b->storage == NULL)
+    if (b->warps == NULL)
         block_reserve(m, b);
     b->sm = sm;
     b->order = i;

@@ -51,8 +51,8 @@ static void follow(struct machine *m, const struct op *op, uint64_t *at,
             memory_at(&m->memory, address, sizeof *at);
         if (host == NULL || address % sizeof *at != 0)
             break;
-        __builtin_prefetch((const void *)((uintptr_t)host +
-                                          AHEAD * (address - before)));
+        __builtin_prefetch(
+            (const void *)((uintptr_t)host + AHEAD * (address - before)));
         memcpy(at, host, sizeof *at);
         chain->address[i] = before = address;
     }
@@ -76,24 +76,28 @@ static double issue_links(struct machine *m, struct warp *w,
     return last;
 }
 
-bool chain_is_alone(const struct machine *m, const struct warp *w)
+bool chain_is_alone(const struct machine *m, const struct warp *w, double t)
 {
-    return !m->ported && paths_are_timeless(m->paths) && w->active == w->live &&
-           (w->active & (w->active - 1)) == 0;
+    const enum profile_path_id path = (enum profile_path_id)w->op->path;
+    return !m->ported && paths_are_timeless(m->paths, path, t) &&
+           w->active == w->live && (w->active & (w->active - 1)) == 0;
 }
 
 size_t chain_execute(struct machine *m, struct warp *w, double *t)
 {
     const struct op *const op = w->op;
     const unsigned lane = first_lane(w->active);
-    const struct lane_load load = {.path = (enum profile_path_id)op->path,
-                                   .bytes = op->bytes,
-                                   .who = &w->accessor};
+    struct lane_load load = {.path = (enum profile_path_id)op->path,
+                             .bytes = op->bytes,
+                             .who = &w->accessor};
     struct chain chain;
     follow(m, op, &lanes_of(m, w, op->dst[0])[lane], links_ahead(m, w), &chain);
     if (chain.count == 0)
         return 0;
-    paths_load_each(m->paths, load, chain.address, chain.count, chain.cycles);
-    *t = issue_links(m, w, &chain, *t);
+    const bool far = paths_load_each(m->paths, load, chain.address, chain.count,
+                                     chain.cycles);
+    *t = load.t = issue_links(m, w, &chain, *t);
+    if (far)
+        paths_take_memory(m->paths, &load);
     return chain.count;
 }

@@ -256,7 +256,8 @@ static double issue_chain(struct machine *m, struct scheduler *s,
 {
     const struct op *const op = w->op;
     double last = t;
-    const size_t links = chain_is_alone(m, w) ? chain_execute(m, w, &last) : 0;
+    const size_t links =
+        chain_is_alone(m, w, t) ? chain_execute(m, w, &last) : 0;
     if (links == 0)
         return t - 1;
     scheduler_take(s, w, op, last);

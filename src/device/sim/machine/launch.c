@@ -176,6 +176,7 @@ static struct sm *sm_in_turn(const struct machine *m, unsigned i)
 /* Fills the SMs, a block each in their order, then the next. */
 static void place_blocks(struct machine *m)
 {
+    blocks_reserve(m);
     for (unsigned i = 0; i < m->used_sms; i++)
         m->sms[i].blocks = xcalloc(m->slots, sizeof(struct block));
     for (unsigned slot = 0; slot < m->slots; slot++)
@@ -188,9 +189,8 @@ static void place_blocks(struct machine *m)
 
 static void clear_block(const struct machine *m, struct block *b)
 {
-    for (unsigned w = 0; b->storage != NULL && w < m->warps_per_block; w++)
+    for (unsigned w = 0; b->warps != NULL && w < m->warps_per_block; w++)
         free(b->warps[w].local);
-    free(b->storage);
     free(b->shared);
     free(b->mbarriers);
 }

@@ -84,6 +84,7 @@ void machine_free(struct machine *m)
     free(m->heap);
     free(m->textures);
     free(m->callables);
+    free(m->warp_room);
     paths_free(m->paths);
     memory_free_all(&m->memory);
     free(m);

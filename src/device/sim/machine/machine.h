@@ -106,7 +106,6 @@ struct block {
     struct barrier barriers[BARRIERS];
     struct mbarrier *mbarriers;
     unsigned mbarrier_count;
-    void *storage; /* of its warps */
 };
 
 /* What a scheduler must know of a warp to choose, side by side. */
@@ -193,6 +192,9 @@ struct machine {
     size_t callable_count;
     struct callable *callables; /* by address */
     size_t aliases;             /* allocations that have any */
+    /* What warps of a launch lie in, kept for the next. */
+    unsigned char *warp_room;
+    size_t warp_room_bytes, warp_room_used;
 
     /* The launch that runs. */
     const struct kernel *kernel;
@@ -241,6 +243,8 @@ void machine_run(struct machine *machine);
 
 /* ---- blocks come to SMs (block.c) --------------------------------------- */
 
+/* Makes room for the warps of all that the SMs hold at once. */
+void blocks_reserve(struct machine *m);
 /* Puts the next block of the launch on an SM at time t. */
 void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
 /* A place for another block became free at time t. */

@@ -20,9 +20,9 @@ double execute_until(struct machine *m, struct scheduler *s, double t,
                      double limit);
 
 /* A chain of loads (chain.c): true if the warp and the machine allow to take
- * many at once, where nothing else goes on; takes those from w->op at *t on,
- * and returns how many, *t being when the last one is issued. */
-bool chain_is_alone(const struct machine *m, const struct warp *w);
+ * many at once from t on, where nothing else goes on; takes those from w->op at
+ * *t on, and returns how many, *t being when the last one is issued. */
+bool chain_is_alone(const struct machine *m, const struct warp *w, double t);
 size_t chain_execute(struct machine *m, struct warp *w, double *t);
 
 /* A function (call.c). */

@@ -78,6 +78,7 @@ struct paths {
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
+    bool open;    /* … but memory, none has */
     bool queued;  /* atomics wait for others */
     bool narrow;  /* the way of a TPC or GPC has */
     bool plain;   /* neither, no windows of pages, neighbour and aliases */
@@ -151,13 +152,19 @@ static bool is_narrow(const struct profile *p)
            p->gpc_read_bandwidth > 0 || p->gpc_write_bandwidth > 0;
 }
 
-static bool is_limited(const struct profile *p)
+/* True if what comes to memory may have waited before. */
+static bool is_limited_before(const struct profile *p)
 {
     for (size_t i = 0; i < p->cache_count; i++)
         if (p->caches[i].read_bandwidth > 0 || p->caches[i].write_bandwidth > 0)
             return true;
+    return is_narrow(p);
+}
+
+static bool is_limited(const struct profile *p)
+{
     return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0 ||
-           is_narrow(p);
+           is_limited_before(p);
 }
 
 /* There are no more TPCs than SMs, and no more GPCs. */
@@ -220,7 +227,7 @@ void paths_alias(struct paths *paths, struct memory *memory)
 {
     const struct profile *const p = paths->profile;
     paths->aliased = memory;
-    paths->plain = memory == NULL && !paths->limited && !paths->parted &&
+    paths->plain = memory == NULL && paths->open && !paths->parted &&
                    p->page_window_bytes == 0 && p->neighbour.share <= 0;
 }
 
@@ -249,6 +256,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->queued |= paths->caches[i].atomics != NULL;
     paths->limited = is_limited(profile);
+    paths->open = !is_limited_before(profile);
     paths->narrow = is_narrow(profile);
     paths_alias(paths, NULL);
     neighbour_init(&paths->neighbour, &profile->neighbour, seed);
@@ -578,6 +586,14 @@ SELDOM static double atomic_waits(const struct paths *paths,
     return waits + wait_in_slice(paths, group, home, key, t + waits);
 }
 
+/* What a load that a level does not have takes from the next one: as much as
+ * it was asked for, in whole sectors. */
+static uint64_t bytes_below(const struct route *route, size_t level)
+{
+    const uint64_t sector = route->level[level]->shape.sector;
+    return route->asked[level] > sector ? route->asked[level] : sector;
+}
+
 /* Where a load is, on its way to what holds the data. */
 struct way {
     const struct accessor *who;
@@ -609,7 +625,7 @@ static double walk(struct paths *paths, const struct route *route,
             way.t += atomic_waits(paths, group, way.who, at, way.t);
         if (level_hit(paths, route, *level, way.who, at, &more))
             return path->latency[*level].cycles[found] + more + (way.t - began);
-        way.bytes = (double)group->shape.sector;
+        way.bytes = (double)bytes_below(route, *level);
     }
     if (!across)
         way.t += cross(paths, way.who, way.t, way.bytes, false);
@@ -647,22 +663,36 @@ SELDOM static double load_in_turn(struct paths *paths,
                         : cycles);
 }
 
-/* Cycles of a load that the nearest cache does not have. */
+/* Bytes of a load that comes to memory. */
+static double bytes_of_memory(const struct route *route, unsigned bytes)
+{
+    return route->levels > 0 ? (double)bytes_below(route, route->levels - 1)
+                             : bytes;
+}
+
+/* Cycles of a load that the nearest cache does not have; *far if it comes to
+ * memory. */
 SELDOM static double load_from_beyond(const struct paths *paths,
                                       const struct lane_load *load,
-                                      unsigned found)
+                                      unsigned found, bool *far)
 {
     const struct route *const route = &paths->routes[load->path];
     const struct profile_path *const path = route->path;
     for (size_t i = 1; i < route->levels; i++)
         if (level_hit(paths, route, i, load->who, load->address, NULL))
             return path->latency[i].cycles[found];
+    *far = true;
     return path->memory.cycles[found];
 }
 
-bool paths_are_timeless(const struct paths *paths)
+bool paths_are_timeless(const struct paths *paths, enum profile_path_id path,
+                        double t)
 {
-    return paths->plain;
+    const struct route *const route = &paths->routes[path];
+    const double rate = paths->profile->memory_read_bandwidth;
+    return paths->plain && paths->memory_busy <= t &&
+           (rate <= 0 ||
+            bytes_of_memory(route, 8) / rate < route->path->memory.cycles[0]);
 }
 
 /* What all loads of one scheduler on one path come to first: of the TLB and the
@@ -691,7 +721,7 @@ static inline struct nearest nearest_to(const struct paths *paths,
 /* Cycles of a load where paths are timeless; most are in the page that was used
  * last, and in the nearest cache. */
 static inline double load_plain(const struct paths *paths, struct nearest near,
-                                const struct lane_load *load)
+                                const struct lane_load *load, bool *far)
 {
     const uint64_t address = load->address;
     unsigned found = 0;
@@ -700,25 +730,40 @@ static inline double load_plain(const struct paths *paths, struct nearest near,
         found = translate(paths, load->who, address);
     if (near.cache == NULL ||
         !instance_hit(paths, near.group, near.cache, load->who, address))
-        return load_from_beyond(paths, load, found);
+        return load_from_beyond(paths, load, found, far);
     return near.route->path->latency[0].cycles[found];
+}
+
+double paths_take_memory(struct paths *paths, const struct lane_load *load)
+{
+    return take_turn(&paths->memory_busy, load->t,
+                     bytes_of_memory(&paths->routes[load->path], load->bytes),
+                     paths->profile->memory_read_bandwidth);
 }
 
 double paths_load_one(struct paths *paths, const struct lane_load *load)
 {
-    return paths->plain && !(paths->queued && load->who->at_home)
-               ? load_plain(paths, nearest_to(paths, load), load)
-               : load_in_turn(paths, load);
+    bool far = false;
+    if (!paths->plain || (paths->queued && load->who->at_home))
+        return load_in_turn(paths, load);
+    const struct nearest near = nearest_to(paths, load);
+    const double cycles = load_plain(paths, near, load, &far);
+    if (!far || !paths->limited)
+        return cycles;
+    return cycles + paths_take_memory(paths, load);
 }
 
-void paths_load_each(struct paths *paths, struct lane_load load,
+bool paths_load_each(struct paths *paths, struct lane_load load,
                      const uint64_t *addresses, size_t count, double *cycles)
 {
     const struct nearest near = nearest_to(paths, &load);
+    bool far = false;
     for (size_t i = 0; i < count; i++) {
+        far = false;
         load.address = addresses[i];
-        cycles[i] = load_plain(paths, near, &load);
+        cycles[i] = load_plain(paths, near, &load, &far);
     }
+    return far && paths->limited;
 }
 
 /* What the lanes of a warp touch, each once. */

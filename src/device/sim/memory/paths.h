@@ -60,12 +60,18 @@ struct lane_load {
 };
 /* Its cycles. */
 double paths_load_one(struct paths *paths, const struct lane_load *load);
-/* True if no load depends on when it is issued. */
-bool paths_are_timeless(const struct paths *paths);
+/* True if no load of a chain on that path, of 8 B each, that begins at t
+ * depends on when it is issued: where nothing has a rate but memory, each has
+ * left memory free again before the next one can come. */
+bool paths_are_timeless(const struct paths *paths, enum profile_path_id path,
+                        double t);
 /* Where that is so: the cycles of loads one after the other, but for their
- * addresses as this one. */
-void paths_load_each(struct paths *paths, struct lane_load load,
+ * addresses as this one.  True if the last one takes memory, which is still to
+ * be told when (paths_take_memory). */
+bool paths_load_each(struct paths *paths, struct lane_load load,
                      const uint64_t *addresses, size_t count, double *cycles);
+/* Takes memory for a load that comes to it; cycles that it waits. */
+double paths_take_memory(struct paths *paths, const struct lane_load *load);
 /* One warp's load: `count` > 0 addresses (of its active lanes). */
 struct warp_load {
     const uint64_t *addresses;
@@ -76,8 +82,7 @@ struct warp_load {
 /* Its cycles, at time t: those of the slowest lane, and one more for each
  * further line. */
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  const struct accessor *who, struct warp_load *load,
-                  double t);
+                  const struct accessor *who, struct warp_load *load, double t);
 /* Cycles until a copy of so many bytes from `address` is there: that of the
  * sector which takes longest, and one more for each further line. */
 double paths_copy(struct paths *paths, enum profile_path_id path,
