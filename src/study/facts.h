@@ -94,8 +94,8 @@ struct fact_sides {
     /* SMs on the side of SM 0, and on the other, as experiments name them. */
     char sms[2][FACT_SMS];
     uint64_t bits; /* of an address, whose XOR tells its home within a page */
-    double hit;    /* cycles of a near line at its home, … 0: it is not told */
-    double miss;   /* … and what one costs more that L2 does not hold */
+    double hit;  /* cycles of a near line at its home, … 0: it is not told */
+    double miss; /* … and what one costs more that L2 does not hold */
     double missing_cycles; /* of a load of such, near and far alike often */
 };
 
@@ -163,20 +163,21 @@ struct tlb_numbers {
 };
 
 struct tlb_facts {
-    double hit, middle;    /* cycles; loads that cost more than this miss it */
-    double miss;           /* what those cost */
-    double error;          /* of what a miss costs more, at most */
-    double late;           /* share of loads that hit and cost more, at most */
-    bool calm;             /* … of which there was none */
-    uint64_t about;        /* entries, roughly */
+    double hit, middle; /* cycles; loads that cost more than this miss it */
+    double miss;        /* what those cost */
+    double error;       /* of what a miss costs more, at most */
+    double late;        /* share of loads that hit and cost more, at most */
+    bool calm;          /* … of which there was none */
+    uint64_t about;     /* entries, roughly */
     bool hidden; /* those before hold as many of its regions: about is theirs */
     uint64_t fit, row_ways; /* regions in a row; ways by those that do not */
     bool one_set;           /* as many fit of any others */
-    uint64_t page, region; /* 0: not known */
+    uint64_t page, region;  /* 0: not known */
     uint64_t entries, sets, ways; /* 0: not known */
     uint64_t spare;               /* entries of a victim buffer that show */
-    uint64_t of_sets;             /* entries of sets that were counted one by one */
-    bool chance; /* laps over hardly more than fit miss other places each time */
+    uint64_t of_sets; /* entries of sets that were counted one by one */
+    bool
+        chance; /* laps over hardly more than fit miss other places each time */
     struct tlb_numbers pushers; /* of the target, out of this level */
 };
 
@@ -190,9 +191,20 @@ struct tlb_places {
 
 struct fact_tlbs {
     struct tlb_places places; /* each in a region of its own */
-    uint32_t target; /* the place that was asked about */
+    uint32_t target;          /* the place that was asked about */
     size_t levels;
     struct tlb_facts tlb[TLBS_MOST];
+};
+
+/* What saturates the reading of something (load/bandwidth_search.h). */
+struct fact_reading {
+    double value; /* B/clk/SM, or B/s; 0: not measured */
+    unsigned unroll, warps, blocks, width;
+    uint64_t length;
+};
+
+struct fact_reads {
+    struct fact_reading l1, shared, memory;
 };
 
 /* ---- reading and writing ----------------------------------------------- */

@@ -197,8 +197,7 @@ static void compare(const struct results *among, const struct results *alone,
 static void run_alone(const struct run *among, const char *study,
                       struct buf *rows)
 {
-    struct run alone = {.recording = among->recording,
-                        .older = among->older};
+    struct run alone = {.recording = among->recording, .older = among->older};
     struct error err;
     recording_rewind(alone.recording);
     const char *names[STUDIES_MOST] = {study};
@@ -279,8 +278,8 @@ END_TEST
 START_TEST(each_study_of_load_alone_finds_what_it_finds_among_all)
 {
     static const char *const names[] = {
-        "bandwidth",  "operators",  "hints",     "loaded",
-        "contention", "scheduling", "placement",
+        "reads",  "bandwidth",  "operators",  "hints",
+        "loaded", "contention", "scheduling", "placement",
     };
     char *const gpu =
         gpu_made("compute_capability='9.0' sms=2 max_threads_per_block=256 "

@@ -61,13 +61,13 @@ struct row {
 enum { CONSTANTS = 65536 };
 
 static const struct row truth_rows[] = {
-    {"l1",        PATH_GLOBAL_CA, 0, {UINT64_MAX, 8}  },
-    {"texture",   PATH_TEXTURE,   0, {UINT64_MAX, 8}  },
-    {"readonly",  PATH_READONLY,  0, {UINT64_MAX, 8}  },
-    {"local",     PATH_LOCAL,     0, {UINT64_MAX, 128}},
-    {"const_l1",  PATH_CONSTANT,  0, {CONSTANTS, 8}   },
-    {"const_l15", PATH_CONSTANT,  1, {CONSTANTS, 8}   },
-    {"l2",        PATH_GLOBAL_CG, 0, {UINT64_MAX, 8}  },
+    {"l1", PATH_GLOBAL_CA, 0, {UINT64_MAX, 8}},
+    {"texture", PATH_TEXTURE, 0, {UINT64_MAX, 8}},
+    {"readonly", PATH_READONLY, 0, {UINT64_MAX, 8}},
+    {"local", PATH_LOCAL, 0, {UINT64_MAX, 128}},
+    {"const_l1", PATH_CONSTANT, 0, {CONSTANTS, 8}},
+    {"const_l15", PATH_CONSTANT, 1, {CONSTANTS, 8}},
+    {"l2", PATH_GLOBAL_CG, 0, {UINT64_MAX, 8}},
 };
 
 static const struct profile_path *path_with(const struct profile *profile,
@@ -203,6 +203,26 @@ static void put_row(struct truths *t, const struct row *row,
         put_absent(t, row->component);
 }
 
+/* What reads come to where something is known to limit them; a GPU whose L2
+ * leaves no room for as much as it takes has a bound. */
+static void put_rates(struct truths *t, const struct profile *profile,
+                      const struct profile_path *ca)
+{
+    const double memory =
+        profile->memory_read_bandwidth * 1e3 * (double)profile->clock_khz;
+    const double l1 =
+        ca != NULL ? profile->caches[ca->cache[0]].read_bandwidth : 0;
+    const double shared = profile->shared_read_bandwidth;
+    if (memory > 0 && profile->l2_reported_bytes > 0)
+        put(t, "memory", "read_bandwidth", true, memory, 0.01 * memory)->bound =
+            true;
+    if (l1 > 0)
+        put(t, "l1", "read_bandwidth", true, l1, 0.01 * l1)->bound = true;
+    if (shared > 0)
+        put(t, "shared", "read_bandwidth", true, shared, 0.01 * shared)->bound =
+            true;
+}
+
 void truths_of(const struct profile *profile, struct truths *t)
 {
     const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
@@ -224,6 +244,7 @@ void truths_of(const struct profile *profile, struct truths *t)
     put(t, "shared", "latency", true, profile->shared_latency,
         doubt(profile->shared_latency));
     put(t, "clock", "overhead", true, profile->clock_overhead, 1);
+    put_rates(t, profile, ca);
 }
 
 /* ---- what was found ---- */
@@ -270,9 +291,9 @@ bool truth_number(const json_t *findings, const char *id, double *number)
     const char *const status = word(said(findings, id, "status"));
     const json_t *const value =
         json_object_get(json_object_get(findings, id), "value");
-    if (!json_is_number(value) || (strcmp(status, "measured") != 0 &&
-                                   strcmp(status, "reported") != 0 &&
-                                   strcmp(status, "derived") != 0))
+    if (!json_is_number(value) ||
+        (strcmp(status, "measured") != 0 && strcmp(status, "reported") != 0 &&
+         strcmp(status, "derived") != 0))
         return false;
     *number = json_number_value(value);
     return true;
@@ -319,10 +340,10 @@ static void compare_unmeasured(struct comparison *c, const struct truth *t)
 {
     const bool wrong = is_false_bound(c, t), bound = is_bound(c, t);
     note(c,
-         wrong            ? CLAIM_WRONG
+         wrong               ? CLAIM_WRONG
          : bound && t->bound ? CLAIM_RIGHT
-         : bound          ? CLAIM_BOUND
-                          : CLAIM_MISSING,
+         : bound             ? CLAIM_BOUND
+                             : CLAIM_MISSING,
          t->id);
     if (!wrong && t->bound && bound)
         return;
@@ -336,8 +357,8 @@ static void compare_unmeasured(struct comparison *c, const struct truth *t)
  * value must come. */
 static bool is_held(const struct comparison *c, const struct truth *t)
 {
-    const json_t *const interval = json_object_get(
-        json_object_get(c->seen.findings, t->id), "interval");
+    const json_t *const interval =
+        json_object_get(json_object_get(c->seen.findings, t->id), "interval");
     const double value = json_number_value(value_of(c, t->id));
     if (fabs(value - t->value) <= t->tolerance)
         return true;
@@ -380,10 +401,11 @@ static void compare_number(struct comparison *c, const struct truth *t)
         compare_unmeasured(c, t);
         return;
     }
-    /* What is counted is exact; what takes time, or is sampled, is as sure as it
-     * says. */
-    const bool right = found == t->value ||
-                       ((t->tolerance > 0 || is_sampled(c, t)) && is_held(c, t));
+    /* What is counted is exact; what takes time, or is sampled, is as sure as
+     * it says. */
+    const bool right =
+        found == t->value ||
+        ((t->tolerance > 0 || is_sampled(c, t)) && is_held(c, t));
     note(c, right ? CLAIM_RIGHT : CLAIM_WRONG, t->id);
     if (!right)
         row(c, t->id, "expected %.10g, found %.10g (may differ by %.3g)",
@@ -498,8 +520,8 @@ static char *topology_text(const void *context)
 {
     const struct asked *const asked = context;
     struct heard heard = {json_array(), json_object()};
-    json_t *const report = run_studies(asked->spec, asked->seed, NULL, 0,
-                                       &heard, asked->record);
+    json_t *const report =
+        run_studies(asked->spec, asked->seed, NULL, 0, &heard, asked->record);
     json_object_set_new(report, "experiments", heard.experiments);
     json_object_set_new(report, "asks", heard.asks);
     char *const text = json_dumps(report, JSON_COMPACT);

@@ -92,6 +92,17 @@ static char *ns_cell(const struct screen *s, const struct finding *f,
     return with_plus(plus, buf_take(&out));
 }
 
+/* Of what is in an SM three digits will do: "126 B/clk/SM". */
+static void put_rate(struct buf *out, double number, const char *unit)
+{
+    if (strcmp(unit, "B/clk/SM") != 0) {
+        cell_put_quantity(out, number, unit);
+        return;
+    }
+    cell_put_short(out, number, unit);
+    buf_printf(out, " %s", unit);
+}
+
 static void add_row(struct screen *s, const struct storage *storage,
                     const char *size, const char *line)
 {
@@ -111,8 +122,7 @@ static void add_row(struct screen *s, const struct storage *storage,
     row->cell[POLICY] = cell_policy(s->results, id);
     row->cell[CYCLES] = with_plus(plus, cell_number(cost, cell_put_short));
     row->cell[NS] = ns_cell(s, cost, plus);
-    row->cell[RATE] =
-        cell_number(find(s, id, "read_bandwidth"), cell_put_quantity);
+    row->cell[RATE] = cell_number(find(s, id, "read_bandwidth"), put_rate);
     row->cell[USERS] = cell_users(s->results, id);
 }
 

@@ -25,15 +25,14 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
-#include "study/load/bandwidth_search.h"
+#include "study/load/bandwidth_rows.h"
 #include "study/load/sweep.h"
 
 static const char *const read_by_sm[] = {"readonly", "texture", "const_l1",
-                                         "shared", NULL};
+                                         NULL};
 /* clang-format off */
 static const struct answer answers[] = {
     {ONE("l1"),     "default_operator",           ""},
-    {ONE("l1"),     "read_bandwidth",             "B/clk/SM"},
     {ONE("l1"),     "read_bandwidth_by_use",      "B/clk/SM"},
     {ONE("l1"),     "read_bandwidth_by_stride",   "B/clk/SM"},
     {ONE("l1"),     "read_bandwidth_by_shape",    "B/clk/SM"},
@@ -41,7 +40,7 @@ static const struct answer answers[] = {
     {read_by_sm,    "read_bandwidth",             "B/clk/SM"},
     {ONE("shared"), "read_bandwidth_by_width",    "B/clk/SM"},
     {ONE("shared"), "write_bandwidth",            "B/clk/SM"},
-    {ONE("memory"), "read_bandwidth",             "B/s"},
+    {ONE("memory"), "ordered_read_bandwidth",     "B/s"},
     {ONE("memory"), "bulk_read_bandwidth",        "B/s"},
     {ONE("memory"), "write_bandwidth",            "B/s"},
     {ONE("memory"), "copy_bandwidth",             "B/s"},
@@ -49,7 +48,6 @@ static const struct answer answers[] = {
     {ONE("memory"), "read_bandwidth_by_width",    "B/s"},
     {ONE("memory"), "read_bandwidth_by_sms",      "B/s"},
     {ONE("memory"), "read_bandwidth_by_operator", "B/s"},
-    {ONE("l2"),     "read_bandwidth",             "B/s"},
     {ONE("l2"),     "read_bandwidth_half",        "B/s"},
     {ONE("l2"),     "read_bandwidth_by_width",    "B/s"},
     {ONE("l2"),     "read_bandwidth_by_sms",      "B/s"},
@@ -61,237 +59,6 @@ static const struct answer answers[] = {
 static const char *const kernels[] = {"chase op=ca", "chase op=cg",
                                       "chase op=default", NULL};
 
-/* The set of memory: so many times what L2 holds; and the least that is
- * streamed in order, of which L2 cannot keep what the next run wants. */
-enum { SETS = 32, FEW_SETS = 2 };
-/* So long an SM works at least: some hundred tiles of each warp. */
-enum { SM_CYCLES = 32768 };
-/* So long memory is read at least.  It pauses now and then: 65536 cycles have a
- * pause or none (H200: 4.55 or 4.75 TB/s), so many about as many as any (4.61
- * to 4.67). */
-enum { MEMORY_CYCLES = 262144 };
-
-/* ---- what is asked ----------------------------------------------------- */
-
-enum row_id {
-    L1_READ,
-    READONLY_READ,
-    TEXTURE_READ,
-    CONST_READ,
-    SHARED_READ,
-    SHARED_WRITE,
-    MEMORY_ROUND,
-    MEMORY_ORDER,
-    MEMORY_BULK,
-    MEMORY_WRITE,
-    MEMORY_COPY,
-    MEMORY_TRIAD,
-    L2_READ,
-    L2_HALF,
-    L2_BULK,
-    L2_WRITE
-};
-
-/* B of a bulk copy, where the search begins. */
-enum { BULK_START = 4096 };
-
-/* What question_of() says of most is not said here. */
-/* clang-format off */
-#define ROW(of, what, how) .component = of, .attribute = what, .words = how
-static const struct bandwidth_question rows[] = {
-    [L1_READ]       = {ROW("l1", "read_bandwidth", "cache=ca")},
-    [READONLY_READ] = {ROW("readonly", "read_bandwidth", "space=readonly")},
-    [TEXTURE_READ]  = {ROW("texture", "read_bandwidth", "space=texture"), .width = 4},
-    [CONST_READ]    = {ROW("const_l1", "read_bandwidth", "space=constant"), .lanes = 1},
-    [SHARED_READ]   = {ROW("shared", "read_bandwidth", "space=shared"), .shared = true},
-    [SHARED_WRITE]  = {ROW("shared", "write_bandwidth", "space=shared op=write"), .shared = true},
-    [MEMORY_ROUND]  = {ROW("memory", "read_bandwidth", "warm=0"), .way = STREAM_GPU},
-    [MEMORY_ORDER]  = {ROW("memory", "read_bandwidth", ""), .way = STREAM_BLOCKS},
-    [MEMORY_BULK]   = {ROW("memory", "bulk_read_bandwidth", "warm=0"), .way = STREAM_GPU, .bulk = true},
-    [MEMORY_WRITE]  = {ROW("memory", "write_bandwidth", "op=write"), .way = STREAM_BLOCKS},
-    [MEMORY_COPY]   = {ROW("memory", "copy_bandwidth", "op=copy"), .way = STREAM_BLOCKS, .arrays = 2},
-    [MEMORY_TRIAD]  = {ROW("memory", "triad_bandwidth", "op=triad"), .way = STREAM_BLOCKS, .arrays = 3},
-    [L2_READ]       = {ROW("l2", "read_bandwidth", "cache=cg"), .way = STREAM_GPU, .part = 8},
-    [L2_HALF]       = {ROW("l2", "read_bandwidth_half", "cache=cg"), .way = STREAM_GPU, .part = 2},
-    [L2_BULK]       = {ROW("l2", "bulk_read_bandwidth", "warm=2"), .way = STREAM_GPU, .part = 2, .bulk = true},
-    [L2_WRITE]      = {ROW("l2", "write_bandwidth", "op=write"), .way = STREAM_GPU, .part = 8},
-};
-#undef ROW
-/* clang-format on */
-
-/* What the sets of memory and L2 are made of; and what was found of memory. */
-struct memory {
-    uint64_t l2, room; /* B; the latter of all arrays */
-    struct bandwidth_found read, write;
-};
-
-/* A row, with how large its set is and how long it is measured at least. */
-static struct bandwidth_question
-question_of(struct lab *lab, const struct memory *m, enum row_id id)
-{
-    struct bandwidth_question q = rows[id];
-    q.lab = lab;
-    q.lanes = q.lanes > 0 ? q.lanes : BANDWIDTH_LANES;
-    q.width = q.bulk ? BULK_START : q.width > 0 ? q.width : 16;
-    q.arrays = q.arrays > 0 ? q.arrays : 1;
-    q.of_memory = q.way != STREAM_SM && q.part == 0;
-    if (q.way == STREAM_SM)
-        q.least = SM_CYCLES;
-    else if (q.part > 0)
-        q.bytes = m->l2 / q.part;
-    else if (q.way == STREAM_BLOCKS)
-        q.bytes = FEW_SETS * m->l2;
-    else
-        q.bytes = u64_min(SETS * m->l2, m->room);
-    if (q.of_memory && q.way == STREAM_GPU)
-        q.least = MEMORY_CYCLES;
-    q.room = q.of_memory ? m->room : 0;
-    return q;
-}
-
-/* ---- findings ---------------------------------------------------------- */
-
-/* What the stated clock and width of memory come to, two transfers a cycle,
- * B/s; 0: not told. */
-static double stated_peak(const struct lab *lab)
-{
-    const int64_t hz = lab->info->value[PROPERTY_MEMORY_CLOCK];
-    const int64_t bits = lab->info->value[PROPERTY_MEMORY_BUS];
-    if (hz <= 0 || bits <= 0)
-        return 0;
-    return 2 * (double)hz * (double)bits / 8;
-}
-
-static void say_setup(struct finding *f, const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s)
-{
-    static const char *const shares[] = {
-        [STREAM_SM] = "each warp goes over all of the set",
-        [STREAM_GPU] = "each block goes round a part of its own",
-        [STREAM_BLOCKS] = "each block has a tile, in order",
-    };
-    finding_protocol(f, "access",
-                     value_text(q->bulk ? "cp.async.bulk" : q->words));
-    finding_protocol(f, "share", value_text(shares[q->way]));
-    finding_protocol(f, q->bulk ? "bytes_each" : "width",
-                     value_number(s->width));
-    finding_protocol(f, "in_flight", value_number(s->unroll));
-    finding_protocol(f, "warps", value_number(s->warps));
-    finding_protocol(f, "blocks", value_number(s->blocks));
-    finding_protocol(f, "bytes",
-                     value_number(q->way == STREAM_BLOCKS
-                                      ? (double)s->length
-                                      : (double)bandwidth_set_bytes(q, s)));
-}
-
-/* The clock that the kernel saw, and what was said of it. */
-static void say_clock(struct finding *f, const struct bandwidth_question *q,
-                      const struct bandwidth_rate *rate)
-{
-    static const char *const timers[] = {[STREAM_SM] = "clock64",
-                                         [STREAM_GPU] = "clock64",
-                                         [STREAM_BLOCKS] = "launch"};
-    const bool off =
-        rate->told_hz > 0 && fabs(rate->clock_hz - rate->told_hz) >
-                                 assume(ASSUME_ALIKE) * rate->told_hz;
-    finding_protocol(f, "timer", value_text(timers[q->way]));
-    if (rate->fine)
-        finding_protocol(f, "sm_clock", value_number(rate->clock_hz));
-    if (rate->told_hz > 0)
-        finding_protocol(f, "sm_clock_reported", value_number(rate->told_hz));
-    finding_protocol(f, "clock",
-                     value_text(!rate->fine   ? "the timer is too coarse to see"
-                                : rate->moved ? "moved during the run"
-                                : off         ? "not the one reported"
-                                              : "steady"));
-}
-
-/* What is but a bound is one to the end of its interval. */
-static void be_bound(struct finding *f, enum finding_status status,
-                     const char *why)
-{
-    finding_value(f, status,
-                  value_number(f->interval[status == STATUS_AT_MOST]));
-    finding_because(f, "%s", why);
-    f->has_interval = false;
-    f->confidence = -1;
-}
-
-static void say_memory(const struct lab *lab, struct finding *f,
-                       const struct bandwidth_rate *rate)
-{
-    const double peak = stated_peak(lab);
-    if (peak <= 0)
-        return;
-    finding_protocol(f, "stated_peak", value_number(peak));
-    finding_protocol(f, "fraction", value_number(rate->value / peak));
-    if (rate->value > (1 + assume(ASSUME_ALIKE)) * peak)
-        be_bound(f, STATUS_AT_MOST, why_over_peak);
-}
-
-/* Why a rate is no number; NULL if it is one. */
-static const char *flaw_of(const struct bandwidth_rate *rate)
-{
-    if (!rate->even)
-        return why_blocks_uneven;
-    if (rate->held)
-        return why_warps_held;
-    if (!(rate->value > 0) || !isfinite(rate->value))
-        return why_timer_coarse;
-    return NULL;
-}
-
-/* Says what was found; false if that is no number. */
-static bool bandwidth_report(const struct bandwidth_question *q,
-                             const struct bandwidth_found *found)
-{
-    const struct bandwidth_rate *const rate = &found->rate;
-    struct finding *const f = lab_finding(q->lab, q->component, q->attribute);
-    finding_cite(f, rate->experiment);
-    const char *flaw = flaw_of(rate);
-    if (flaw == NULL && (!(rate->low > 0) || !isfinite(rate->high)))
-        flaw = why_runs_wild;
-    if (flaw != NULL) {
-        finding_none(f, "%s", flaw);
-        return false;
-    }
-    finding_measured(f, rate->value);
-    finding_interval(f, rate->low, rate->high,
-                     rate->stepped ? -1 : LAB_CONFIDENCE_PERCENT / 100.0);
-    if (!found->saturated)
-        be_bound(f, STATUS_AT_LEAST, why_no_more_room);
-    else if (rate->disturbed > assume(ASSUME_ALIKE)) {
-        f->status = STATUS_IN_DOUBT;
-        finding_because(f, why_runs_late, 100 * rate->disturbed);
-    }
-    say_setup(f, q, &found->setup);
-    say_clock(f, q, rate);
-    if (q->of_memory)
-        say_memory(q->lab, f, rate);
-    return true;
-}
-
-/* A GPU without such loads, or too little memory, is no failure; true if that
- * is why nothing was measured. */
-static bool was_excused(const struct bandwidth_question *q)
-{
-    const char *const why = lab_excuse(q->lab);
-    if (why != NULL)
-        finding_none(lab_finding(q->lab, q->component, q->attribute), "%s",
-                     why);
-    return why != NULL;
-}
-
-/* Searches, measures and reports; the value is 0 if there is none. */
-static struct bandwidth_found bandwidth_ask(const struct bandwidth_question *q,
-                                            const struct bandwidth_found *like)
-{
-    struct bandwidth_found found = bandwidth_find(q, like);
-    if (!was_excused(q) && lab_ok(q->lab) && bandwidth_report(q, &found))
-        found.value = found.rate.value;
-    return found;
-}
-
 /* ---- lists ------------------------------------------------------------- */
 
 /* Rates of experiments that differ in one thing. */
@@ -301,7 +68,7 @@ static struct bandwidth_rate list_add(struct sweep *list,
                                       struct value name)
 {
     const struct bandwidth_rate rate = bandwidth_measure(q, s);
-    const char *const flaw = flaw_of(&rate);
+    const char *const flaw = bandwidth_flaw(&rate);
     sweep_add(list, name, rate.value, rate.experiment);
     if (flaw != NULL)
         lab_fail(list->lab, ERR_UNSUPPORTED, "%s", flaw);
@@ -312,14 +79,14 @@ static void list_end(struct sweep *list, const struct bandwidth_question *q,
                      const struct bandwidth_setup *s)
 {
     if (sweep_end(list))
-        say_setup(list->finding, q, s);
+        bandwidth_say_setup(list->finding, q, s);
 }
 
 /* Those that need the rate itself. */
-static void refuse_lists(struct lab *lab, const char *component)
+static void refuse_lists(const struct bandwidth_question *q)
 {
-    lab_refuse(lab, lab_text(lab, "%s.read_bandwidth_by_*", component), "%s",
-               lab_why_unknown(lab, component, "read_bandwidth"));
+    lab_refuse(q->lab, lab_text(q->lab, "%s.read_bandwidth_by_*", q->component),
+               "%s", lab_why_unknown(q->lab, q->component, q->attribute));
 }
 
 /* ---- widths ------------------------------------------------------------ */
@@ -388,7 +155,7 @@ static void ask_lists(const struct bandwidth_question *q,
     if (!lab_ok(q->lab))
         return;
     if (found->value <= 0) {
-        refuse_lists(q->lab, q->component);
+        refuse_lists(q);
         return;
     }
     ask_widths(q, found);
@@ -455,38 +222,40 @@ static void ask_shapes(const struct bandwidth_question *read,
     list_end(&list, &q, &s);
 }
 
-static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
+static void bandwidth_ask_l1(struct lab *lab, const struct bandwidth_found *l1)
 {
-    const struct bandwidth_question read = question_of(lab, NULL, L1_READ);
-    struct bandwidth_found found = {0};
-    if (cached)
-        found = bandwidth_ask(&read, NULL);
-    else
-        lab_refuse(lab, "l1.read_bandwidth", why_l1_bypassed);
-    if (!lab_ok(lab))
-        return found;
-    if (found.value <= 0) {
-        refuse_lists(lab, "l1");
-        return found;
+    const struct bandwidth_question read =
+        bandwidth_question(lab, NULL, L1_READ);
+    if (l1->value <= 0) {
+        refuse_lists(&read);
+        return;
     }
     /* Words of 4 B, which the strides then have. */
-    struct bandwidth_setup by = found.setup;
-    ask_widths(&read, &found);
+    struct bandwidth_setup by = l1->setup;
+    ask_widths(&read, l1);
     ask_uses(&read, &by);
     ask_strides(&read, &by);
     ask_shapes(&read, &by);
-    return found;
 }
 
-static void bandwidth_ask_sm(struct lab *lab, bool cached)
+static void bandwidth_ask_sm(struct lab *lab)
 {
-    const struct bandwidth_found l1 = bandwidth_ask_l1(lab, cached);
-    for (enum row_id i = READONLY_READ; lab_ok(lab) && i <= SHARED_WRITE; i++) {
-        const struct bandwidth_question q = question_of(lab, NULL, i);
-        const struct bandwidth_found found = bandwidth_ask(&q, &l1);
-        if (i == SHARED_READ)
-            ask_lists(&q, &found);
+    const struct fact_reads *const known = fact_reads(lab);
+    const struct bandwidth_question read =
+        bandwidth_question(lab, NULL, SHARED_READ);
+    const struct bandwidth_found l1 = bandwidth_known(&known->l1, 1);
+    const struct bandwidth_found shared = bandwidth_known(&known->shared, 1);
+    bandwidth_ask_l1(lab, &l1);
+    for (enum bandwidth_row i = READONLY_READ; lab_ok(lab) && i <= CONST_READ;
+         i++) {
+        const struct bandwidth_question q = bandwidth_question(lab, NULL, i);
+        bandwidth_ask(&q, &l1);
     }
+    ask_lists(&read, &shared);
+    const struct bandwidth_question write =
+        bandwidth_question(lab, NULL, SHARED_WRITE);
+    if (lab_ok(lab))
+        bandwidth_ask(&write, &l1);
 }
 
 /* ---- the default operator ---------------------------------------------- */
@@ -505,32 +274,30 @@ static bool is_near(double cycles, double to)
     return fabs(cycles - to) < assume(ASSUME_OPERATOR_NEAR) * to;
 }
 
-/* Which operator loads have that name none: it costs what that one does.  True
- * if L1 caches loads with .ca. */
-static bool bandwidth_ask_default(struct lab *lab)
+/* Which operator loads have that name none: it costs what that one does. */
+static void bandwidth_ask_default(struct lab *lab)
 {
     struct finding *const f = lab_finding(lab, "l1", "default_operator");
     const double none = cost_by(lab, "default", f);
     const double ca = cost_by(lab, "ca", f), cg = cost_by(lab, "cg", f);
     const bool as_ca = is_near(none, ca), cached = hits_cheaper(ca, cg);
     if (!lab_ok(lab))
-        return false;
+        return;
     if (!cached)
         finding_none(f, why_l1_bypassed);
     else if (as_ca == is_near(none, cg))
         finding_none(f, why_operators_unlike);
     else
         finding_value(f, STATUS_MEASURED, value_text(as_ca ? "ca" : "cg"));
-    return cached;
 }
 
 /* ---- memory ------------------------------------------------------------ */
 
 /* Of a row; of bulk copies, if the GPU has any. */
 static struct bandwidth_found ask_row(struct lab *lab, const struct memory *m,
-                                      enum row_id id)
+                                      enum bandwidth_row id)
 {
-    const struct bandwidth_question q = question_of(lab, m, id);
+    const struct bandwidth_question q = bandwidth_question(lab, m, id);
     if (q.bulk &&
         !lab_requires(lab, CAP_BULK, lab_text(lab, "%s.bulk_*", q.component)))
         return (struct bandwidth_found){0};
@@ -583,38 +350,11 @@ static void ask_operators(const struct bandwidth_question *read,
     list_end(&list, read, &s);
 }
 
-/* Reads by either way, of which the better is reported; what is asked further
- * is by cycles. */
-static void bandwidth_ask_read(struct lab *lab, struct memory *m)
-{
-    const struct bandwidth_question round = question_of(lab, m, MEMORY_ROUND);
-    const struct bandwidth_question order = question_of(lab, m, MEMORY_ORDER);
-    m->read = bandwidth_find(&round, NULL);
-    struct bandwidth_found in_order = {0};
-    if (lab_ok(lab))
-        in_order = bandwidth_find(&order, NULL);
-    if (was_excused(&round) || !lab_ok(lab))
-        return;
-    const double by_round = m->read.rate.value;
-    const double by_order = in_order.rate.value;
-    const bool better = by_order > by_round;
-    if (fabs(by_order - by_round) <
-        3 * assume(ASSUME_ALIKE) * by_round) /* the same place ends both */
-        in_order.saturated = m->read.saturated |= in_order.saturated;
-    m->read.value = by_round;
-    if (!bandwidth_report(better ? &order : &round,
-                          better ? &in_order : &m->read))
-        return;
-    struct finding *const f =
-        results_edit(lab->results, "memory", "read_bandwidth");
-    finding_protocol(f, "round", value_number(by_round));
-    finding_protocol(f, "in_order", value_number(by_order));
-}
-
 static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
 {
-    const struct bandwidth_question round = question_of(lab, m, MEMORY_ROUND);
-    bandwidth_ask_read(lab, m);
+    const struct bandwidth_question round =
+        bandwidth_question(lab, m, MEMORY_ROUND);
+    ask_row(lab, m, MEMORY_ORDER);
     if (lab_ok(lab))
         ask_row(lab, m, MEMORY_BULK);
     m->write = ask_row(lab, m, MEMORY_WRITE);
@@ -627,65 +367,37 @@ static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
 
 /* ---- L2 ---------------------------------------------------------------- */
 
-/* What is no faster than memory may have come from there; but then it came
- * through L2, so it is a bound. */
-static struct bandwidth_found ask_l2(struct lab *lab, const struct memory *m,
-                                     enum row_id id)
+static void ask_l2(struct lab *lab, const struct memory *m)
 {
-    const struct bandwidth_found l2 = ask_row(lab, m, id);
-    const struct bandwidth_found *const memory =
-        id == L2_WRITE ? &m->write : &m->read;
-    if (l2.value > 0 &&
-        l2.value <= (1 + 5 * assume(ASSUME_ALIKE)) * memory->value)
-        be_bound(results_edit(lab->results, "l2", rows[id].attribute),
-                 STATUS_AT_LEAST, why_no_faster);
-    return l2;
-}
-
-static void bandwidth_ask_l2(struct lab *lab, const struct memory *m)
-{
-    const struct bandwidth_question half = question_of(lab, m, L2_HALF);
-    ask_l2(lab, m, L2_READ);
-    const struct bandwidth_found found = ask_l2(lab, m, L2_HALF);
+    const struct bandwidth_question half = bandwidth_question(lab, m, L2_HALF);
+    const struct bandwidth_question write =
+        bandwidth_question(lab, m, L2_WRITE);
+    const struct bandwidth_found found = bandwidth_ask_l2(&half, &m->read);
     ask_lists(&half, &found);
-    ask_l2(lab, m, L2_BULK);
-    ask_l2(lab, m, L2_WRITE);
+    const struct bandwidth_found bulk = ask_row(lab, m, L2_BULK);
+    bandwidth_judge_l2(lab, "bulk_read_bandwidth", &bulk, &m->read);
+    if (lab_ok(lab))
+        bandwidth_ask_l2(&write, &m->write);
 }
 
 /* ---- the study --------------------------------------------------------- */
 
-/* And takes the largest buffer, so that none is given back on the way. */
-static uint64_t find_room(struct lab *lab, uint64_t l2)
-{
-    enum { ARRAYS = 3 };
-    const uint64_t most = BANDWIDTH_BLOCKS_MOST * FEW_SETS * l2 * ARRAYS;
-    const struct column free = lab_column(lab, "free", "memory");
-    const uint64_t room = free.count > 0 ? (uint64_t)free.at[0] / 2 : 0;
-    lab_probe(lab, "memory hold=%" PRIu64, u64_min(most, room));
-    return room;
-}
-
-/* Without its size nobody knows which set L2 holds, and which it does not. */
 static void bandwidth_ask_shared(struct lab *lab)
 {
-    struct memory m = {.l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0)};
-    if (m.l2 == 0) {
-        lab_refuse(lab, "memory.*", why_l2_untold);
-        lab_refuse(lab, "l2.*", why_l2_untold);
+    struct memory m;
+    if (!bandwidth_find_memory(lab, &m))
         return;
-    }
-    m.room = find_room(lab, m.l2);
+    m.read = bandwidth_known(&fact_reads(lab)->memory, 0);
+    bandwidth_ask_memory(lab, &m);
     if (lab_ok(lab))
-        bandwidth_ask_memory(lab, &m);
-    if (lab_ok(lab))
-        bandwidth_ask_l2(lab, &m);
+        ask_l2(lab, &m);
 }
 
 static void bandwidth_run(struct lab *lab)
 {
-    const bool cached = bandwidth_ask_default(lab);
+    bandwidth_ask_default(lab);
     if (lab_ok(lab))
-        bandwidth_ask_sm(lab, cached);
+        bandwidth_ask_sm(lab);
     if (lab_ok(lab))
         bandwidth_ask_shared(lab);
 }
@@ -695,6 +407,9 @@ const struct study study_bandwidth = {
     .question = "How many bytes pass in a time, from what and to what?",
     .method = "Many warps read, write or copy; what is in flight is doubled "
               "until nothing gives more.",
+    .reads = FACTS(FACT_READS),
+    .reads_findings = TEXTS("l1.read_bandwidth", "shared.read_bandwidth",
+                            "memory.read_bandwidth"),
     .answers = answers,
     .kernels = kernels,
     .apart = true,

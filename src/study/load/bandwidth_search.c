@@ -1,6 +1,7 @@
 /* What is declared in bandwidth_search.h. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
@@ -14,8 +15,8 @@
 /* Of cycles: with fewer tiles of a warp it matters where it is in one.  In an
  * SM others go on for half as long when a warp's time is over: long enough if
  * that is more than one look at the clock and the next are apart; and with half
- * as many looks rates are 3 % too high, as much as tells whether more would give
- * more. */
+ * as many looks rates are 3 % too high, as much as tells whether more would
+ * give more. */
 enum { TILES_LEAST = 8, LOOKS_LEAST = 8 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
 enum { REPEATS_PAIRS = 5, BRIEF = 4 };
@@ -30,6 +31,13 @@ enum { ACCESSES_LOOK = 16 };
 /* Percent by which repetitions of which an interval is made are longer by
  * chance: some tiles.  Those of a search are not, or chance would choose. */
 enum { DITHER = 12 };
+/* Where a question is brief: on all SMs runs begin with so many cycles, some
+ * times what a load takes, and each of thousands of warps passes so many tiles
+ * at least.  Repetitions of a number, whose interval they make. */
+enum { BRIEF_CYCLES = 4096, BRIEF_TILES = 4, REPEATS_BRIEF = 5 };
+/* B that an SM then has in flight, at most: some times what latency times
+ * bandwidth is on any GPU (H200: 12 KB of memory, 10 KB of L2, 4 KB of L1). */
+enum { BRIEF_FLIGHT = 65536 };
 /* So much longer than in the search a run may be, at most. */
 enum { GROWTH_CYCLES = 256 };
 
@@ -235,6 +243,7 @@ static size_t rates_of(const struct bandwidth_question *q,
     for (size_t i = 0; i < r->count; i++) {
         const double hz = q->way == STREAM_SM ? 1
                           : rate->fine        ? r->at[i].hz
+                          : q->hz > 0         ? q->hz
                                               : fmax(0, rate->told_hz);
         if (r->at[i].apart > apart_most)
             continue;
@@ -353,6 +362,12 @@ static const char *bulk_text(const struct bandwidth_question *q,
                     s->repeats, q->bytes, s->length / 2, s->length);
 }
 
+/* True if an interval is made of the repetitions. */
+static bool is_number(const struct bandwidth_setup *s)
+{
+    return s->repeats == BANDWIDTH_REPEATS_FINAL || s->repeats == REPEATS_BRIEF;
+}
+
 static const char *text_of(const struct bandwidth_question *q,
                            const struct bandwidth_setup *s)
 {
@@ -367,11 +382,12 @@ static const char *text_of(const struct bandwidth_question *q,
     if (q->way == STREAM_BLOCKS)
         return lab_text(q->lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
                         s->length);
-    const char *const timed = lab_text(
-        q->lab,
-        "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64 " dither=%d",
-        common, bandwidth_set_bytes(q, s), s->length / 2, s->length,
-        s->repeats == BANDWIDTH_REPEATS_FINAL ? DITHER : 0);
+    const char *const timed = lab_text(q->lab,
+                                       "%s bytes=%" PRIu64 " lead=%" PRIu64
+                                       " cycles=%" PRIu64 " dither=%d",
+                                       common, bandwidth_set_bytes(q, s),
+                                       s->lead > 0 ? s->lead : s->length / 2,
+                                       s->length, is_number(s) ? DITHER : 0);
     return q->way == STREAM_GPU
                ? lab_text(q->lab, "%s share=gpu", timed)
                : lab_text(q->lab, "%s share=sm row=%u laps=%" PRIu64, timed,
@@ -384,20 +400,29 @@ static const struct samples *probe_stream(const struct bandwidth_question *q,
     return lab_probe(q->lab, "%s", text_of(q, s));
 }
 
+/* In so long a run that each warp passes enough: s->length, or more. */
+static struct bandwidth_rate measure_enough(const struct bandwidth_question *q,
+                                            struct bandwidth_setup *s)
+{
+    const double least = q->way == STREAM_SM ? LOOKS_LEAST
+                         : q->brief          ? BRIEF_TILES
+                                             : TILES_LEAST;
+    for (;; s->length *= 2) {
+        const struct samples *const samples = probe_stream(q, s);
+        if (!lab_ok(q->lab))
+            return (struct bandwidth_rate){0};
+        const struct bandwidth_rate rate = summarise(q, s, samples);
+        if (q->way == STREAM_BLOCKS || rate.tiles >= least ||
+            s->length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
+            return rate;
+    }
+}
+
 struct bandwidth_rate bandwidth_measure(const struct bandwidth_question *q,
                                         const struct bandwidth_setup *s)
 {
     struct bandwidth_setup longer = *s;
-    const double least = q->way == STREAM_SM ? LOOKS_LEAST : TILES_LEAST;
-    for (;; longer.length *= 2) {
-        const struct samples *const samples = probe_stream(q, &longer);
-        if (!lab_ok(q->lab))
-            return (struct bandwidth_rate){0};
-        const struct bandwidth_rate rate = summarise(q, &longer, samples);
-        if (q->way == STREAM_BLOCKS || rate.tiles >= least ||
-            longer.length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
-            return rate;
-    }
+    return measure_enough(q, &longer);
 }
 
 /* ---- the search -------------------------------------------------------- */
@@ -443,6 +468,11 @@ static uint64_t in_flight(const struct bandwidth_question *q,
     return tile * s->blocks * device_told(q->lab->info, PROPERTY_SMS, 1);
 }
 
+static bool fits_brief(const struct bandwidth_setup *s)
+{
+    return 32 * s->unroll * s->warps * s->blocks * s->width <= BRIEF_FLIGHT;
+}
+
 static bool fits(const struct bandwidth_question *q,
                  const struct bandwidth_setup *s)
 {
@@ -453,6 +483,8 @@ static bool fits(const struct bandwidth_question *q,
         32 * s->warps >
             device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(q, s))
+        return false;
+    if (q->brief && !fits_brief(s))
         return false;
     return q->way != STREAM_GPU || in_flight(q, s) <= q->bytes;
 }
@@ -468,6 +500,12 @@ static const struct grow_move moves[] = {
     {.times = {2}, .by = {1, 1, 1, 2}},
     {.times = {1, 1, 2}, .by = {2}},
 };
+/* Where a question is brief: more in flight (move_up); and in an SM, where that
+ * costs little, narrower accesses, which banks may conflict less for. */
+static const struct grow_move brief_moves[] = {
+    {.times = {2}},
+    {.times = {2}, .by = {1, 1, 1, 2}},
+};
 static const struct grow_move bulk_moves[] = {
     {.times = {2}},
     {.times = {1, 2}},
@@ -477,10 +515,36 @@ static const struct grow_move bulk_moves[] = {
     {.times = {1, 2}, .by = {2}},
 };
 
+enum { MORE_ACCESSES, MORE_WARPS, MORE_BLOCKS };
+
+/* Where a question is brief there is one way up: accesses of a warp and warps
+ * in turn, four times as many of these, and blocks where neither has room. */
+static bool move_up(const struct bandwidth_question *q,
+                    struct bandwidth_setup *s)
+{
+    static const size_t ways[2][3] = {{MORE_ACCESSES, MORE_WARPS, MORE_BLOCKS},
+                                      {MORE_WARPS, MORE_ACCESSES, MORE_BLOCKS}};
+    const struct grow_setup from = s->knobs;
+    const size_t *const way = ways[4 * s->unroll > s->warps];
+    for (size_t i = 0; i < COUNT_OF(ways[0]); i++) {
+        s->knobs = grow_moved(&from, &moves[way[i]]);
+        if (fits(q, s))
+            return true;
+    }
+    return false;
+}
+
+/* Runs of a search that are remembered: more than any brief one makes. */
+enum { TRIALS_MOST = 64 };
+
 struct ascent {
     const struct bandwidth_question *q;
     struct bandwidth_setup setup; /* all but its knobs */
-    bool begun;
+    size_t count;
+    struct trial {
+        struct grow_setup knobs;
+        struct bandwidth_rate rate;
+    } trials[TRIALS_MOST];
 };
 
 static struct bandwidth_setup setup_at(const struct ascent *a,
@@ -499,10 +563,17 @@ static bool ascent_fit(void *context, const struct grow_setup *from,
     const struct bandwidth_setup s = setup_at(a, from);
     struct bandwidth_setup moved = setup_at(a, to);
     const bool narrower = moved.width < s.width;
+    if (a->q->brief && !narrower) {
+        moved = s;
+        const bool has_room = move_up(a->q, &moved);
+        *to = moved.knobs;
+        return has_room;
+    }
     if (moved.unroll > s.unroll && s.unroll % 2 == 0 && !fits(a->q, &moved))
         moved.unroll = s.unroll / 2 * 3;
     *to = moved.knobs;
     if (moved.unroll == 0 || (narrower && a->q->exact) ||
+        (narrower && a->q->brief && a->q->way != STREAM_SM) ||
         (a->q->way == STREAM_BLOCKS && (narrower || moved.blocks != s.blocks)))
         return false;
     return fits(a->q, &moved);
@@ -529,8 +600,9 @@ static double ascent_gives(void *context, const struct grow_setup *knobs)
     struct ascent *const a = context;
     const struct bandwidth_setup s = setup_at(a, knobs);
     const struct bandwidth_rate rate = bandwidth_measure(a->q, &s);
-    const bool first = !a->begun;
-    a->begun = true;
+    const bool first = a->count == 0;
+    if (a->count < TRIALS_MOST)
+        a->trials[a->count++] = (struct trial){*knobs, rate};
     return lab_ok(a->q->lab) && (first || (rate.even && !rate.held))
                ? rate.score
                : -1;
@@ -573,6 +645,21 @@ static bool is_saturated(const struct bandwidth_question *q,
     return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
 }
 
+/* What the search's own runs said of the setup, and by which share of it the
+ * best of the others gave more: too little for the search, and not nothing. */
+static void note_trials(const struct ascent *a, struct bandwidth_found *found)
+{
+    found->more = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (memcmp(&a->trials[i].knobs, &found->setup.knobs,
+                   sizeof found->setup.knobs) == 0)
+            found->rate = a->trials[i].rate;
+    for (size_t i = 0; i < a->count && found->rate.score > 0; i++)
+        if (a->trials[i].rate.even && !a->trials[i].rate.held)
+            found->more = fmax(found->more,
+                               a->trials[i].rate.score / found->rate.score - 1);
+}
+
 /* From found->setup on, which becomes the best, one step after the other. */
 static void climb(const struct bandwidth_question *q,
                   struct bandwidth_found *found)
@@ -580,8 +667,11 @@ static void climb(const struct bandwidth_question *q,
     found->setup.repeats = BANDWIDTH_REPEATS;
     struct ascent a = {.q = q, .setup = found->setup};
     const struct grow_climb c = {.least = assume(ASSUME_ALIKE),
-                                 .moves = q->bulk ? bulk_moves : moves,
-                                 .count = COUNT_OF(moves),
+                                 .moves = q->brief  ? brief_moves
+                                          : q->bulk ? bulk_moves
+                                                    : moves,
+                                 .count = q->brief ? COUNT_OF(brief_moves)
+                                                   : COUNT_OF(moves),
                                  .context = &a,
                                  .fit = ascent_fit,
                                  .prepare = ascent_prepare,
@@ -589,6 +679,7 @@ static void climb(const struct bandwidth_question *q,
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
     found->saturated = is_saturated(q, &found->setup, &top);
+    note_trials(&a, found);
 }
 
 /* From what saturated something like it, or a few warps on. */
@@ -604,6 +695,7 @@ struct bandwidth_found bandwidth_search(const struct bandwidth_question *q,
     }
     s->length = q->way == STREAM_BLOCKS ? q->bytes
                 : q->way == STREAM_SM   ? BANDWIDTH_CYCLES / 2
+                : q->brief              ? BRIEF_CYCLES
                                         : BANDWIDTH_CYCLES;
     climb(q, &found);
     return found;
@@ -710,6 +802,34 @@ static void settle_flight(const struct bandwidth_question *q,
     found->rate = rate;
 }
 
+/* True if repetitions are alike, and what the search made of others. */
+static bool is_alike(const struct bandwidth_question *q,
+                     const struct bandwidth_rate *rate, double score)
+{
+    const double alike = assume(ASSUME_ALIKE);
+    const bool timed = q->way == STREAM_SM || rate->fine || q->hz > 0;
+    return timed && rate->even && !rate->held && rate->spread < alike &&
+           fabs(rate->score - score) < alike * score;
+}
+
+/* One run of the least length, which a pause would make slower. */
+static bool stays_alike(const struct bandwidth_question *q,
+                        struct bandwidth_found *found)
+{
+    struct bandwidth_setup long_one = found->setup;
+    struct bandwidth_rate *const rate = &found->rate;
+    long_one.repeats = 1;
+    long_one.lead = found->setup.length;
+    long_one.length = q->least;
+    const struct bandwidth_rate once = bandwidth_measure(q, &long_one);
+    if (!lab_ok(q->lab) || !is_alike(q, &once, rate->score))
+        return !lab_ok(q->lab);
+    const double off = fabs(once.score / rate->score - 1) * rate->value;
+    rate->low -= off;
+    rate->high += off;
+    return true;
+}
+
 static void settle_cycles(const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
@@ -721,6 +841,35 @@ static void settle_cycles(const struct bandwidth_question *q,
         search_again(q, found);
     s->repeats = BANDWIDTH_REPEATS_FINAL;
     found->rate = bandwidth_measure(q, s);
+}
+
+/*
+ * Of a GPU whose runs are all alike, short ones tell what long ones do: so a
+ * brief question asks some, and of memory, which pauses every some tens of
+ * microseconds (H200), one as long as it takes to meet several pauses.  What
+ * that says otherwise, and what the search saw of more in flight, widens the
+ * interval.  False where runs differ: then long ones are asked as of any other
+ * question.  Of a bound the search's own runs say enough, if they are alike.
+ */
+static bool settle_brief(const struct bandwidth_question *q,
+                         struct bandwidth_found *found)
+{
+    struct bandwidth_setup *const s = &found->setup;
+    const double score = found->rate.score;
+    if (!found->saturated && found->rate.low > 0)
+        return true;
+    s->repeats = REPEATS_BRIEF;
+    if (q->way == STREAM_SM)
+        s->length = u64_max(s->length, q->least);
+    found->rate = measure_enough(q, s);
+    if (!found->saturated)
+        return true;
+    if (!lab_ok(q->lab))
+        return true;
+    if (!is_alike(q, &found->rate, score))
+        return false;
+    found->rate.high += found->more * found->rate.value;
+    return q->way == STREAM_SM || q->least == 0 || stays_alike(q, found);
 }
 
 static void settle_blocks(const struct bandwidth_question *q,
@@ -766,7 +915,7 @@ struct bandwidth_found bandwidth_find(const struct bandwidth_question *q,
 {
     struct bandwidth_found found = bandwidth_search(
         q, like != NULL && like->value > 0 ? &like->setup : NULL);
-    if (!lab_ok(q->lab))
+    if (!lab_ok(q->lab) || (q->brief && settle_brief(q, &found)))
         return found;
     (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(q, &found);
     settle_flight(q, &found);

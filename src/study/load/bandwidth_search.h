@@ -52,6 +52,8 @@ struct bandwidth_question {
     uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
     bool of_memory; /* the stated peak is its */
     unsigned part;  /* of L2 that the set is; 0: it is not of L2 */
+    bool brief;     /* reads, with no more and no longer runs than it takes */
+    double hz;      /* the SM clock, as it was measured before; 0: unknown */
 };
 
 /* How: what the search changes, and what else experiments differ in.  Of bulk
@@ -64,6 +66,7 @@ struct bandwidth_setup {
         struct grow_setup knobs; /* the same */
     };
     unsigned sms, stride, row;
+    uint64_t lead; /* cycles before those that count; 0: half as many */
     /* Cycles; STREAM_BLOCKS: bytes of an array, the longer of two. */
     uint64_t length;
     unsigned repeats;
@@ -91,6 +94,7 @@ struct bandwidth_found {
     double value; /* 0: not measured */
     struct bandwidth_setup setup;
     bool saturated; /* more in flight was tried and gave nothing */
+    double more;    /* share by which the best that was tried gave more */
     struct bandwidth_rate rate;
 };
 
@@ -99,7 +103,8 @@ struct bandwidth_rate
 bandwidth_measure(const struct bandwidth_question *question,
                   const struct bandwidth_setup *setup);
 
-/* What saturates it, from something like it on, if that is not NULL. */
+/* What saturates it, from something like it on, if that is not NULL; the rate
+ * is of the search's short runs. */
 struct bandwidth_found
 bandwidth_search(const struct bandwidth_question *question,
                  const struct bandwidth_setup *like);

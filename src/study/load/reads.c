@@ -1,0 +1,86 @@
+/*
+ * How many bytes can be read in a time: of L1 and shared memory by one SM, of
+ * L2 and memory by all.  It belongs to what `topology` shows, so it asks no
+ * more than it takes to be sure; by widths, shapes, operators and ways to write
+ * the study `bandwidth` asks.
+ */
+#include "analysis/hits.h"
+#include "base/mem.h"
+#include "study/gpu_state.h"
+#include "study/load/bandwidth_rows.h"
+
+static const char *const of_sm[] = {"l1", "shared", NULL};
+static const char *const of_gpu[] = {"memory", "l2", NULL};
+static const struct answer answers[] = {
+    {of_sm, "read_bandwidth", "B/clk/SM"},
+    {of_gpu, "read_bandwidth", "B/s"},
+    {0},
+};
+static const char *const kernels[] = {"chase op=ca", "chase op=cg", NULL};
+
+static struct bandwidth_question
+question(struct lab *lab, const struct memory *m, enum bandwidth_row row)
+{
+    struct bandwidth_question q = bandwidth_question(lab, m, row);
+    q.brief = true;
+    return q;
+}
+
+static double cost_by(struct lab *lab, const char *op)
+{
+    return lab_chase(lab, "chase op=%s bytes=1024 stride=32 warm=4 visits=64",
+                     op)
+        .cycles;
+}
+
+static struct fact_reading ask_l1(struct lab *lab)
+{
+    const struct bandwidth_question q = question(lab, NULL, L1_READ);
+    struct bandwidth_found found = {0};
+    const double ca = cost_by(lab, "ca"), cg = cost_by(lab, "cg");
+    if (lab_ok(lab) && !hits_cheaper(ca, cg))
+        lab_refuse(lab, "l1.*", why_l1_bypassed);
+    else if (lab_ok(lab))
+        found = bandwidth_ask(&q, NULL);
+    return bandwidth_reading(&found);
+}
+
+static void ask_gpu(struct lab *lab, struct fact_reads *known)
+{
+    struct memory m;
+    if (!bandwidth_find_memory(lab, &m))
+        return;
+    const struct gpu_state now = gpu_state_read(lab, "clock");
+    struct bandwidth_question read = question(lab, &m, MEMORY_ROUND);
+    struct bandwidth_question l2 = question(lab, &m, L2_READ);
+    read.hz = l2.hz = now.known ? now.hz : 0;
+    m.read = bandwidth_ask(&read, NULL);
+    known->memory = bandwidth_reading(&m.read);
+    if (lab_ok(lab))
+        bandwidth_ask_l2(&l2, &m.read);
+}
+
+static void reads_run(struct lab *lab)
+{
+    struct fact_reads *const known = fact_reads_write(lab);
+    known->l1 = ask_l1(lab);
+    const struct bandwidth_question q = question(lab, NULL, SHARED_READ);
+    if (!lab_ok(lab))
+        return;
+    const struct bandwidth_found shared = bandwidth_ask(&q, NULL);
+    known->shared = bandwidth_reading(&shared);
+    if (lab_ok(lab))
+        ask_gpu(lab, known);
+}
+
+const struct study study_reads = {
+    .name = "reads",
+    .question = "How many bytes can be read in a time, from L1, shared memory, "
+                "L2 and memory?",
+    .method = "Many warps read; what is in flight is doubled until nothing "
+              "gives more.",
+    .answers = answers,
+    .kernels = kernels,
+    .under_load = true,
+    .run = reads_run,
+};
