@@ -156,6 +156,32 @@ static void watch_study(void *context, const struct study *study, size_t done,
     tell_progress(s);
 }
 
+/* How the device is set, as far as it tells. */
+static void describe_settings(struct results *results,
+                              const struct device_info *info)
+{
+    static const struct {
+        const char *key;
+        enum device_property property;
+        bool is_switch;
+    } rows[] = {
+        {"sm_clock_hz", PROPERTY_CLOCK, false},
+        {"memory_clock_hz", PROPERTY_MEMORY_CLOCK, false},
+        {"ecc", PROPERTY_ECC, true},
+        {"mig", PROPERTY_MIG, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const int64_t value = info->value[rows[i].property];
+        if (value >= 0)
+            results_device(results, rows[i].key,
+                           rows[i].is_switch ? value_bool(value != 0)
+                                             : value_number((double)value));
+    }
+    if (info->power_limit_w > 0)
+        results_device(results, "power_limit_w",
+                       value_number(info->power_limit_w));
+}
+
 /* What every report says of the device. */
 static void describe(struct results *results, const struct device_info *info)
 {
@@ -174,9 +200,7 @@ static void describe(struct results *results, const struct device_info *info)
         results_device(results, "uuid", value_text(info->uuid));
     if (info->pci[0] != '\0')
         results_device(results, "pci", value_text(info->pci));
-    if (info->power_limit_w > 0)
-        results_device(results, "power_limit_w",
-                       value_number(info->power_limit_w));
+    describe_settings(results, info);
 }
 
 static void describe_host(struct results *results)

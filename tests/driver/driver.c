@@ -517,6 +517,7 @@ START_TEST(properties_come_in_the_units_of_their_table)
     ck_assert_int_eq(info->value[PROPERTY_MEMORY_BYTES], 1 << 30);
     ck_assert_int_eq(info->value[PROPERTY_TEXTURE_WIDTH], 1 << 28);
     ck_assert_int_eq(info->value[PROPERTY_MIG], 0);
+    ck_assert_int_eq(info->value[PROPERTY_ECC], 1);
     device_close(device);
 }
 END_TEST

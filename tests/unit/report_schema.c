@@ -37,6 +37,11 @@ START_TEST(a_report_fits_its_schema)
                       strlen("2026-11-22T08:00:00Z"));
     ck_assert(json_is_true(json_object_get(run, "simulated")));
     ck_assert(json_is_false(json_object_get(run, "replayed")));
+    const json_t *const device = json_object_get(report, "device");
+    ck_assert(json_is_true(json_object_get(device, "ecc")));
+    ck_assert(json_is_false(json_object_get(device, "mig")));
+    ck_assert_double_eq(
+        json_number_value(json_object_get(device, "sm_clock_hz")), 705.5e6);
     json_decref(report);
     free(text);
     sonde_close(s, NULL);
