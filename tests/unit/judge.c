@@ -28,6 +28,7 @@ static json_t *finding(const char *text)
 #define NONE            "'status': 'not_measured', 'because': 'no'"
 #define CYCLES(value)   "'unit': 'cycles', 'value': " value
 #define BYTES(value)    "'unit': 'B', 'value': " value
+#define RATE(value)     "'unit': 'B/clk/SM', 'value': " value
 #define INTERVAL(range) ", 'interval': " range
 #define BECAUSE         ", 'because': 'of that'"
 #define AXIS(values)    ", 'axis': {'values': " values "}"
@@ -56,6 +57,8 @@ static const struct {
     {MEASURED BYTES("4096"), IS("at_most") BYTES("8192"), JUDGED_BOUND},
     {MEASURED BYTES("4096"), IS("at_most") BYTES("2048"), JUDGED_WRONG},
     {IS("at_least") BYTES("4096"), IS("at_least") BYTES("4096"), JUDGED_RIGHT},
+    {IS("at_least") RATE("151"), IS("at_least") RATE("154"), JUDGED_RIGHT},
+    {MEASURED RATE("151"), IS("at_least") RATE("154"), JUDGED_WRONG},
     /* doubts */
     {MEASURED CYCLES("36"),
      IS("in_doubt") CYCLES("50") BECAUSE INTERVAL("[30, 60]"), JUDGED_DOUBTED},
