@@ -119,7 +119,8 @@ static bool is_dependent(const struct study *study, const char *id)
     return d != NULL && *d != NULL;
 }
 
-/* All that the study gives is said not to be measured, for this reason. */
+/* All that the study gives is said not to be measured, for this reason, or for
+ * want of what was not measured for it. */
 static void assert_left_out(const struct rig *rig, const struct study *study,
                             const char *why)
 {
@@ -129,7 +130,7 @@ static void assert_left_out(const struct rig *rig, const struct study *study,
             continue; /* nobody knows how many there are, or if */
         const struct finding *const f = found(rig, id);
         ck_assert_int_eq(f->status, STATUS_NOT_MEASURED);
-        ck_assert_str_eq(f->because, why);
+        ck_assert_ptr_nonnull(strstr(f->because, why));
         ck_assert_str_eq(f->study, study->name);
     }
 }

@@ -47,16 +47,18 @@ bool known_has_word(const struct results *results, const char *id,
     return false;
 }
 
-/* As exact as the report has it: what reads on may count in it. */
-static void say_value(struct buf *out, const struct finding *f)
+void known_value(struct buf *out, const struct finding *f)
 {
-    if (f->value.kind == VALUE_NUMBER && isfinite(f->value.number)) {
-        buf_printf(out, " %.10g%s%s", f->value.number,
-                   f->unit[0] != '\0' ? " " : "", f->unit);
+    const double number = f->value.number;
+    if (f->value.kind != VALUE_NUMBER || !isfinite(number)) {
+        quantity_value(out, &f->value, 0, f->unit);
         return;
     }
-    buf_text(out, " ");
-    quantity_value(out, &f->value, 0, f->unit);
+    const bool whole =
+        fabs(number) < 0x1p53 && !islessgreater(fmod(number, 1), 0);
+    buf_printf(out, whole ? "%.0f" : "%.10g", number);
+    if (f->unit[0] != '\0')
+        buf_printf(out, " %s", f->unit);
 }
 
 static const char *status_words(enum finding_status status)
@@ -83,13 +85,16 @@ void known_say(struct buf *out, const struct results *results, const char *id)
         return;
     }
     if (known(results, id) != NULL) {
-        say_value(out, f);
+        buf_text(out, " ");
+        known_value(out, f);
         buf_printf(out, " (%s)", status_words(f->status));
         return;
     }
     buf_printf(out, " %s", status_words(f->status));
-    if (f->value.kind != VALUE_NONE)
-        say_value(out, f);
+    if (f->value.kind != VALUE_NONE) {
+        buf_text(out, " ");
+        known_value(out, f);
+    }
     if (f->because != NULL)
         buf_printf(out, ": %s", f->because);
 }

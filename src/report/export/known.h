@@ -23,6 +23,9 @@ const char *known_word(const struct results *results, const char *id);
 bool known_has_word(const struct results *results, const char *id,
                     const char *word);
 
+/* "246784 B": as exact as the report has it, since what reads on may count in
+ * it. */
+void known_value(struct buf *out, const struct finding *finding);
 /* "l1.latency 32 cycles (measured)", or why there is no value: "l2.sets is in
  * doubt: …", "l2.sets is not in the report". */
 void known_say(struct buf *out, const struct results *results, const char *id);
