@@ -487,11 +487,15 @@ static bool has_room(const struct instances_question *q)
     return true;
 }
 
-/* Why a cache cannot be asked; NULL if it can. */
-static const char *why_not(const struct instances_question *q)
+/* Why a cache cannot be asked; NULL if it can.  Where nobody could ask for it
+ * at all, what is unknown is who shares it. */
+static const char *why_not(const struct instances_question *q,
+                           const char *component)
 {
     if (!q->first->present)
-        return q->first->why;
+        return q->first->why[0] != '\0'
+                   ? q->first->why
+                   : lab_why_unknown(q->lab, component, "shares_with");
     if (q->row->memory_is_own && !has_room(q))
         return why_few_lines;
     if (q->row->memory_is_own && q->first->overfill == 0)
@@ -574,7 +578,8 @@ static void instances_run(struct lab *lab)
     };
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
         const struct instances_question q = question_of(lab, asked[i]);
-        const char *const why = why_not(&q);
+        const char *const why =
+            why_not(&q, level_table[asked[i]].component);
         lab_about(lab, asked[i]);
         if (why == NULL) {
             instances_ask(&q);

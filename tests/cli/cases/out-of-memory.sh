@@ -13,7 +13,7 @@ fail() { # what call errno
     [ ! -e r.json ] || "$SONDE" report r.json >again || echo "half a report"
     rm -f r.json
 }
-fail malloc 3000 12
+fail malloc 1000 12
 fail write 1 28
 fail fsync 1 5
 fail rename 1 30
