@@ -645,6 +645,10 @@ static bool is_saturated(const struct bandwidth_question *q,
     return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
 }
 
+/* Twice as much in flight gives twice as much where but its latency limits it;
+ * where it gave less than half of that more, a limit is in sight. */
+static const double limit_in_sight = 0.5;
+
 /* What the search's own runs said of the setup, and by which share of it the
  * best of the others gave more: too little for the search, and not nothing. */
 static void note_trials(const struct ascent *a, struct bandwidth_found *found)
@@ -679,6 +683,7 @@ static void climb(const struct bandwidth_question *q,
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
     found->saturated = is_saturated(q, &found->setup, &top);
+    found->limited = fmin(top.gain, top.last) < limit_in_sight;
     note_trials(&a, found);
 }
 
@@ -848,14 +853,17 @@ static void settle_cycles(const struct bandwidth_question *q,
  * brief question asks some, and of memory, which pauses every some tens of
  * microseconds (H200), one as long as it takes to meet several pauses.  What
  * that says otherwise, and what the search saw of more in flight, widens the
- * interval.  False where runs differ: then long ones are asked as of any other
- * question.  Of a bound the search's own runs say enough, if they are alike.
+ * interval.  False where runs differ, or seem to end short of a limit: then
+ * long ones are asked as of any other question.  Of another bound the search's
+ * own runs say enough, if they are alike.
  */
 static bool settle_brief(const struct bandwidth_question *q,
                          struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
     const double score = found->rate.score;
+    if (!found->saturated && found->limited)
+        return false;
     if (!found->saturated && found->rate.low > 0)
         return true;
     s->repeats = REPEATS_BRIEF;

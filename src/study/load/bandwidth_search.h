@@ -94,6 +94,7 @@ struct bandwidth_found {
     double value; /* 0: not measured */
     struct bandwidth_setup setup;
     bool saturated; /* more in flight was tried and gave nothing */
+    bool limited;   /* the last step up gave less than half of what it could */
     double more;    /* share by which the best that was tried gave more */
     struct bandwidth_rate rate;
 };
