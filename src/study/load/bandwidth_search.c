@@ -221,11 +221,14 @@ static double rounding_of(const struct bandwidth_question *q,
 }
 
 /* What readings of the timer are off by is chance in each repetition; a clock
- * that was told in whole MHz is off by the same in all. */
+ * that was told in whole MHz is off by the same in all.  So is when in a run of
+ * so many cycles the clock is read, at either end by a cycle. */
 static double clock_off(const struct bandwidth_question *q,
+                        const struct bandwidth_setup *s,
                         const struct bandwidth_rate *rate)
 {
-    return q->way == STREAM_SM || rate->fine ? 0 : rate->clock_off;
+    const double reads = 2 / (double)s->length;
+    return q->way == STREAM_SM || rate->fine ? reads : rate->clock_off + reads;
 }
 
 /* Others work on for half as long as a warp is timed: one that was held up for
@@ -277,7 +280,7 @@ static void summarise_cycles(const struct bandwidth_question *q,
      * next (resident_grid_dither), and their scatter tells what that does; but
      * of bulk copies. */
     if (isfinite(time.cycles))
-        rate_by_time(rate, 1, &time, (q->bulk ? tile : 0) + clock_off(q, rate));
+        rate_by_time(rate, 1, &time, (q->bulk ? tile : 0) + clock_off(q, s, rate));
 }
 
 /* Launches with all that they take beside. */
