@@ -135,7 +135,7 @@ static void put_below(const struct group *g)
             (count == 0 || strcmp(own, evidence[count - 1]) != 0))
             evidence[count++] = own;
     }
-    figure_repeat(g->h, evidence, count);
+    figure_repeat(g->h, g->finding->study, evidence, count);
     put_data(g);
 }
 

@@ -101,11 +101,12 @@ static void put_device(const struct html *h, struct buf *out)
     put_words(out, spec->text);
 }
 
-static void put_command(const struct html *h, const char *experiment)
+static void put_command(const struct html *h, const char *verb,
+                        const char *words)
 {
     struct buf command = {0};
-    buf_text(&command, "sonde probe");
-    put_words(&command, experiment);
+    buf_printf(&command, "sonde %s", verb);
+    put_words(&command, words);
     put_device(h, &command);
     buf_text(h->out, "<code>");
     html_text(h, buf_string(&command));
@@ -113,19 +114,21 @@ static void put_command(const struct html *h, const char *experiment)
     buf_free(&command);
 }
 
-void figure_repeat(const struct html *h, char *const *evidence, size_t count)
+void figure_repeat(const struct html *h, const char *study,
+                   char *const *evidence, size_t count)
 {
     /* The first and the last: a curve's ends, or a level and what it is
      * compared with. */
     enum { NAMED = 2 };
-    if (count == 0)
+    if (count == 0 && (study == NULL || study[0] == '\0'))
         return;
     buf_text(h->out, "<div class=\"repeat\">Repeat: ");
-    put_command(h, evidence[0]);
+    put_command(h, count > 0 ? "probe" : "run",
+                count > 0 ? evidence[0] : study);
     if (count > NAMED)
         buf_printf(h->out, "… (%zu more) …\n", count - NAMED);
     if (count > 1)
-        put_command(h, evidence[count - 1]);
+        put_command(h, "probe", evidence[count - 1]);
     buf_text(h->out, "</div>\n");
 }
 

@@ -10,9 +10,9 @@
 void figure_open(const struct html *html, const struct finding *finding);
 void figure_close(const struct html *html);
 /* "Repeat: sonde probe …", for the shell that one types it into; all after the
- * first few are only counted. */
-void figure_repeat(const struct html *html, char *const *evidence,
-                   size_t count);
+ * first few are only counted.  Of none the study is repeated. */
+void figure_repeat(const struct html *html, const char *study,
+                   char *const *evidence, size_t count);
 
 /* The numbers, in a table that is closed at first. */
 void data_open(const struct html *html, const char *what, size_t count);

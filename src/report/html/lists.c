@@ -451,7 +451,7 @@ void plots_of_list(const struct html *h, const struct finding *f)
         draw_chart(&l);
     else
         draw_bars(&l);
-    figure_repeat(h, f->evidence, f->evidence_count);
+    figure_repeat(h, f->study, f->evidence, f->evidence_count);
     put_data(&l);
     figure_close(h);
     value_free(&l.axis.values);

@@ -91,7 +91,7 @@ void plots_of_policy(const struct html *h, const struct finding *f)
                               .bar = bar,
                               .count = c.count},
                h->out);
-    figure_repeat(h, f->evidence, f->evidence_count);
+    figure_repeat(h, f->study, f->evidence, f->evidence_count);
     put_data(h, f, &c);
     figure_close(h);
 }

@@ -657,7 +657,9 @@ static double share_of_group(struct sm_groups *p, const int *of_sm, int groups,
     int *const all = lab_alloc(p->lab, p->sms, sizeof *all);
     for (size_t sm = 0; sm < p->sms; sm++)
         in[sm] = of_sm[sm] == group;
-    const double *const together = measure_in(p, in, CROWD).of_sm;
+    const struct rates rates = measure_in(p, in, CROWD);
+    const double *const together = rates.of_sm;
+    p->experiment = rates.experiment;
     deal(p, of_sm, groups, members(of_sm, p->sms, group, NULL), in);
     const double *const dealt = measure_in(p, in, CROWD).of_sm;
     return mean_rate(p, all, 0, together) / mean_rate(p, all, 0, dealt);
@@ -791,14 +793,15 @@ static void sm_groups_ask_gpcs(struct sm_groups *p)
     if (by_gain) {
         finding_protocol(f, "gain_within", value_number(p->within));
         finding_protocol(f, "gain_across", value_number(p->across));
-        finding_cite(f, p->experiment);
     }
     finding_protocol(
         f, "by",
         value_text(by_gain ? "what others get more when some do nothing"
                            : "what SMs with one clock get together"));
-    if (l.count > 0)
-        compare_clocks(p, l.of_sm, f);
+    if (l.count == 0)
+        return;
+    finding_cite(f, p->experiment);
+    compare_clocks(p, l.of_sm, f);
 }
 
 static void sm_groups_run(struct lab *lab)
