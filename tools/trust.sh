@@ -4,7 +4,8 @@
 #
 #     sh tools/trust.sh [DISTURB-FOLDER [CALIBRATE-FOLDER]]
 #
-# Without folders it takes those that they leave in build.
+# Without folders it takes those that they leave in build; what is not there
+# stays as it is.
 set -eu
 
 B=${B:-build}
@@ -123,10 +124,12 @@ draw_covered() {
     }'
 }
 
-judged >"$doc.judged"
-covered >"$doc.covered"
-insert disturb <"$doc.judged"
-insert calibrate <"$doc.covered"
-draw_judged <"$doc.judged" >docs/trust-disturb.svg
-draw_covered <"$doc.covered" >docs/trust-calibrate.svg
-rm "$doc.judged" "$doc.covered"
+write() { # NAME PRINT DRAW
+    $2 >"$doc.found"
+    insert "$1" <"$doc.found"
+    $3 <"$doc.found" >"docs/trust-$1.svg"
+    rm "$doc.found"
+}
+
+[ ! -e "$disturbed/plan" ] || write disturb judged draw_judged
+[ ! -e "$calibrated/plan" ] || write calibrate covered draw_covered

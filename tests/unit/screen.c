@@ -69,7 +69,7 @@ START_TEST(a_storage_is_a_row)
         "GPU\n"
         "4 SMs\n"
         "\n"
-        "storage        size  line/sector  sets × ways  cycles    ns  one per\n"
+        "storage        size  line/sector  sets × ways  cycles    ns  per\n"
 
         "L1 cache     16 KiB     128/32 B       32 × 4    32.1  32.1  SM\n"
         "  also serves texture (88 cycles)\n"
@@ -90,7 +90,7 @@ START_TEST(a_screen_takes_the_width_that_there_is)
     struct results r = example();
     finding_set(results_add(&r, "l1.policy", "structure"), STATUS_MEASURED,
                 value_text("lru"), "");
-    char *const wide = screen_of(&r, 100), *const narrow = screen_of(&r, 65);
+    char *const wide = screen_of(&r, 100), *const narrow = screen_of(&r, 60);
     ck_assert_ptr_nonnull(strstr(wide, "policy"));
     ck_assert_ptr_null(strstr(narrow, "policy"));
     ck_assert_ptr_nonnull(strstr(narrow, "16 KiB    128/32 B"));

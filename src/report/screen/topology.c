@@ -24,7 +24,7 @@ static const struct column headings[] = {
     [CYCLES] = {.heading = "cycles"},
     [NS] = {.heading = "ns"},
     [RATE] = {.heading = "read"},
-    [USERS] = {.heading = "one per", .left = true},
+    [USERS] = {.heading = "per", .left = true},
     {0},
 };
 
@@ -37,9 +37,9 @@ static const struct storage {
         {"dsm", "cluster's"},
         {"const_l1", "constant L1"},
         {"const_l15", "constant L1.5"},
-        {"icache_l0", "instruction L0"},
-        {"icache_l1", "instruction L1"},
-        {"icache_l15", "instruct. L1.5"},
+        {"icache_l0", "instr. L0"},
+        {"icache_l1", "instr. L1"},
+        {"icache_l15", "instr. L1.5"},
         {"l1", "L1 cache"},
         {"texture", "texture cache"},
         {"readonly", "read-only"},
@@ -92,7 +92,8 @@ static char *ns_cell(const struct screen *s, const struct finding *f,
     return with_plus(plus, buf_take(&out));
 }
 
-/* Of what is in an SM three digits will do: "126 B/clk/SM". */
+/* Of what is in an SM three digits will do: "126 B/clk", of each as the column
+ * beside it says. */
 static void put_rate(struct buf *out, double number, const char *unit)
 {
     if (strcmp(unit, "B/clk/SM") != 0) {
@@ -100,7 +101,7 @@ static void put_rate(struct buf *out, double number, const char *unit)
         return;
     }
     cell_put_short(out, number, unit);
-    buf_printf(out, " %s", unit);
+    buf_text(out, " B/clk");
 }
 
 static void add_row(struct screen *s, const struct storage *storage,
@@ -123,7 +124,9 @@ static void add_row(struct screen *s, const struct storage *storage,
     row->cell[CYCLES] = with_plus(plus, cell_number(cost, cell_put_short));
     row->cell[NS] = ns_cell(s, cost, plus);
     row->cell[RATE] = cell_number(find(s, id, "read_bandwidth"), put_rate);
-    row->cell[USERS] = cell_users(s->results, id);
+    row->cell[USERS] = strcmp(id, "shared") == 0
+                           ? xstrdup("SM")
+                           : cell_users(s->results, id);
 }
 
 static void put_path(const struct screen *s, const char *storage,
