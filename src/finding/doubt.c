@@ -121,9 +121,10 @@ void finding_blur(struct finding *f, const char *why)
         finding_void(f, why);
 }
 
-/* Longer than any kernel may run, ten seconds at 100 GHz; as what a counter
- * that was never written holds is. */
-static const double time_most = 1e12;
+/* Cycles, or nanoseconds, of more than a month, to which no clock has gone since
+ * it began, nor any two are apart; as what a counter that was never written
+ * holds is. */
+static const double time_most = 1e16;
 
 /* Why a number is no answer to anything; NULL: it may be one.  What has a unit
  * is an amount of it. */

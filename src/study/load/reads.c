@@ -1,8 +1,9 @@
 /*
  * How many bytes can be read in a time: of L1 and shared memory by one SM, of
- * L2 and memory by all.  It belongs to what `topology` shows, so it asks no
+ * L2 and memory by all.  It is to belong to what `topology` shows, so it asks no
  * more than it takes to be sure; by widths, shapes, operators and ways to write
- * the study `bandwidth` asks.
+ * the study `bandwidth` asks.  It runs apart until what it says on a GPU that
+ * others disturb is never wrong (docs/trust.md).
  */
 #include "analysis/hits.h"
 #include "base/mem.h"
@@ -82,5 +83,6 @@ const struct study study_reads = {
     .answers = answers,
     .kernels = kernels,
     .under_load = true,
+    .apart = true,
     .run = reads_run,
 };
