@@ -15,6 +15,8 @@
 #include "device/sim/profile/profile.h"
 #include "sonde.h"
 
+struct results;
+
 /* The shipped GPUs whose memory is tried at length.  The others, whose papers
  * tell instructions alone, have the memory of one of these.  The first are
  * quick; the others are large, so that their tests are slow ones. */
@@ -60,6 +62,8 @@ struct verdict truth_compare(const json_t *findings, const char *name,
  * once for all tests that ask, and so may take each of them long; the test fails
  * if the device does.  The caller decrefs. */
 json_t *truth_topology(const char *gpu, uint64_t seed);
+/* The same of seed 1 as results of a report. */
+void truth_results(const char *gpu, struct results *results);
 /* … and the texts of its experiments, some more than once. */
 json_t *truth_experiments(const char *gpu, uint64_t seed);
 /* … and how many each study asked: {"line": 64, …}. */

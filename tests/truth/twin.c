@@ -19,20 +19,6 @@ struct pair {
     struct profile *real, *twin;
 };
 
-/* What was measured of a shipped GPU, as results. */
-static void measured(const char *gpu, struct results *results)
-{
-    struct error err = {0};
-    json_t *const report =
-        json_pack("{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device",
-                  "spec", "sim", "name", gpu, "compute_capability", "3.5",
-                  "findings", truth_topology(gpu, 1));
-    char *const text = json_dumps(report, 0);
-    ASSERT_DONE(report_read(text, gpu, results, &err), err);
-    free(text);
-    json_decref(report);
-}
-
 static struct profile *twin_of(const struct results *results)
 {
     struct error err = {0};
@@ -49,7 +35,7 @@ static struct pair pair_of(const char *gpu)
     struct results results = {0};
     struct error err = {0};
     struct pair pair = {0};
-    measured(gpu, &results);
+    truth_results(gpu, &results);
     ASSERT_DONE(profile_open(gpu, NULL, &pair.real, &err), err);
     pair.twin = twin_of(&results);
     results_free(&results);
@@ -159,7 +145,7 @@ END_TEST
 START_TEST(chosen_is_listed)
 {
     struct results results = {0};
-    measured(truth_gpus[1], &results);
+    truth_results(truth_gpus[1], &results);
     struct profile *p = twin_of(&results);
     ck_assert_ptr_null(strstr(p->source, "l1.policy"));
     profile_free(p);

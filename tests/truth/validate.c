@@ -17,19 +17,6 @@
 #include "truth/truth.h"
 #include "twin/validate/validate.h"
 
-static void measured(const char *gpu, struct results *results)
-{
-    struct error err = {0};
-    json_t *const report =
-        json_pack("{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device",
-                  "spec", "sim", "name", gpu, "compute_capability", "3.5",
-                  "findings", truth_topology(gpu, 1));
-    char *const text = json_dumps(report, 0);
-    ASSERT_DONE(report_read(text, gpu, results, &err), err);
-    free(text);
-    json_decref(report);
-}
-
 /* On the shipped GPU with so many times its noise. */
 static struct validation validated(const char *gpu, double noise, uint64_t seed,
                                    struct results *results)
@@ -52,7 +39,7 @@ static struct validation validated(const char *gpu, double noise, uint64_t seed,
 static void assert_all_foretold(const char *gpu, double noise, uint64_t seed)
 {
     struct results results = {0};
-    measured(gpu, &results);
+    truth_results(gpu, &results);
     const struct validation v = validated(gpu, noise, seed, &results);
     for (size_t i = 0; i < results.finding_count; i++)
         ck_assert_msg(results.findings[i]->because == NULL ||
@@ -214,7 +201,7 @@ static void tell(const char *gpu, const struct lie *lie, const char *id,
                  struct count *count)
 {
     struct results results = {0};
-    measured(gpu, &results);
+    truth_results(gpu, &results);
     for (size_t i = 0; i < results.finding_count; i++) {
         struct finding *const at = results.findings[i];
         if (strcmp(at->id, id) != 0 || !lie->tell(at, &results))
@@ -237,7 +224,7 @@ static struct count tell_all(const char *gpu, const char *const *ids)
 {
     struct results results = {0};
     struct count count = {0};
-    measured(gpu, &results);
+    truth_results(gpu, &results);
     for (size_t i = 0; i < results.finding_count; i++)
         for (size_t k = 0; k < COUNT_OF(lies); k++)
             if (is_tried(results.findings[i], &lies[k]) &&
@@ -273,7 +260,7 @@ END_TEST
 START_TEST(what_was_measured_is_tried)
 {
     struct results results = {0};
-    measured("k20c", &results);
+    truth_results("k20c", &results);
     for (size_t i = 0; i < results.finding_count; i++)
         if (strncmp(results.findings[i]->id, "l2.", 3) != 0 &&
             strncmp(results.findings[i]->id, "memory.", 7) != 0)
