@@ -1,6 +1,7 @@
 #include "judge.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,18 +179,64 @@ static bool is_unknown(const json_t *element)
            (word != NULL && strcmp(word, "unknown") == 0);
 }
 
-static bool element_holds(const json_t *truth, const json_t *is,
+static const json_t *protocol_of(const json_t *found, const char *name)
+{
+    return json_object_get(json_object_get(found, "protocol"), name);
+}
+
+/* Where element i may be, by what was found; the number alone where that says
+ * nothing. */
+static struct judge_range element_range(const json_t *found, size_t i)
+{
+    const json_t *const is =
+        json_array_get(json_object_get(found, "value"), i);
+    const json_t *const low = json_array_get(protocol_of(found, "low"), i);
+    const json_t *const high = json_array_get(protocol_of(found, "high"), i);
+    return (struct judge_range){json_number_value(low != NULL ? low : is),
+                                json_number_value(high != NULL ? high : is)};
+}
+
+static bool number_element_holds(const json_t *truth, const json_t *found,
+                                 size_t i, double value)
+{
+    const double is =
+        json_number_value(json_array_get(json_object_get(found, "value"), i));
+    /* Shares are counted in samples: the truth is off by some, too. */
+    if (!has_unit_at_all(truth) && value > 0 && value < 1)
+        return fabs(is - value) <= SHARE_OFF;
+    return near(truth, is, value) ||
+           overlap(truth, element_range(found, i),
+                   (struct judge_range){value, value});
+}
+
+/* Bits that are XORed: a bit, or a list of them; but for those from `below` on,
+ * in which no two addresses differed. */
+static uint64_t xored_bits(const json_t *element, uint64_t below)
+{
+    const json_int_t one = json_integer_value(element);
+    uint64_t bits = 0;
+    if (json_is_integer(element))
+        return one < (json_int_t)below ? (uint64_t)1 << one : 0;
+    for (size_t i = 0; i < json_array_size(element); i++)
+        bits |= xored_bits(json_array_get(element, i), below);
+    return bits;
+}
+
+static bool element_holds(const json_t *truth, const json_t *found, size_t i,
                           const json_t *true_)
 {
+    const json_t *const is =
+        json_array_get(json_object_get(found, "value"), i);
+    const json_t *const below = protocol_of(found, "bits_below");
     if (is_unknown(is))
         return true;
+    if (json_is_integer(below)) {
+        const uint64_t end = (uint64_t)json_integer_value(below);
+        return xored_bits(is, end) == xored_bits(true_, end);
+    }
     if (!json_is_number(is) || !json_is_number(true_))
         return json_equal(is, true_);
-    const double value = json_number_value(true_);
-    /* Shares are counted in samples: the truth is off by some, too. */
-    const bool is_share = !has_unit_at_all(truth) && value > 0 && value < 1;
-    return is_share ? fabs(json_number_value(is) - value) <= SHARE_OFF
-                    : near(truth, json_number_value(is), value);
+    return number_element_holds(truth, found, i, json_number_value(true_));
 }
 
 /* A list with an axis may have fewer places, or others. */
@@ -203,8 +250,7 @@ static bool list_holds(const json_t *truth, const json_t *found)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *const true_ = element_of(truth, found, i);
         const bool other_place = has_axis && true_ == NULL;
-        if (!other_place &&
-            !element_holds(truth, json_array_get(list, i), true_))
+        if (!other_place && !element_holds(truth, found, i, true_))
             return false;
     }
     return true;

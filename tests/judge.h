@@ -30,8 +30,9 @@ extern const char *const judgement_names[];
 /*
  * The truth and what was found; either may be NULL.  A number is right if it is
  * the truth to 1 % (cycles and nanoseconds: or to 1), or if its interval holds
- * it; words, and numbers of lists, have no interval.  What is in doubt needs
- * one that holds, or a value that is right.  What is found and is not there is
+ * it; so is a number of a list, whose intervals are in its protocol.  Bits that
+ * are XORed are right as far as addresses differed in them.  What is in doubt
+ * needs an interval that holds, or a value that is right.  What is found and is not there is
  * wrong.  `slowed` is what the clock fell to, of what it was: of a rate of the
  * clock both must be held.
  */

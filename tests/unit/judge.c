@@ -32,6 +32,8 @@ static json_t *finding(const char *text)
 #define INTERVAL(range) ", 'interval': " range
 #define BECAUSE         ", 'because': 'of that'"
 #define AXIS(values)    ", 'axis': {'values': " values "}"
+#define BITS(value)     "'value': " value
+#define PROTOCOL(said)  ", 'protocol': {" said "}"
 
 static const struct {
     const char *truth, *found;
@@ -96,6 +98,18 @@ static const struct {
      MEASURED CYCLES("[40]") AXIS("[2]"), JUDGED_RIGHT},
     {MEASURED CYCLES("[30, 40]") AXIS("[1, 2]"),
      MEASURED CYCLES("[30]") AXIS("[2]"), JUDGED_WRONG},
+    {MEASURED CYCLES("[30, 40]"),
+     MEASURED CYCLES("[30, 47]") PROTOCOL("'low': [29, 39], 'high': [31, 55]"),
+     JUDGED_RIGHT},
+    {MEASURED CYCLES("[30, 40]"),
+     MEASURED CYCLES("[37, 40]") PROTOCOL("'low': [35, 30], 'high': [39, 50]"),
+     JUDGED_WRONG},
+    {MEASURED BITS("[[7, 9, 12], [8, 13]]"),
+     MEASURED BITS("[[7, 9], 8]") PROTOCOL("'bits_below': 12"), JUDGED_RIGHT},
+    {MEASURED BITS("[[7, 9, 12], [8, 13]]"),
+     MEASURED BITS("[[7, 9], 8]") PROTOCOL("'bits_below': 13"), JUDGED_WRONG},
+    {MEASURED BITS("[[7, 9, 12], [8, 13]]"),
+     MEASURED BITS("[[7, 10], 8]") PROTOCOL("'bits_below': 12"), JUDGED_WRONG},
 };
 
 START_TEST(a_finding_is_held_against_the_truth)

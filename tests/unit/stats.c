@@ -118,6 +118,30 @@ START_TEST(mad_sigma_is_the_deviation_of_normal_samples_with_spikes)
 END_TEST
 
 /* A fifth of five at each end leaves 2 3 4; less than a fifth cuts none. */
+/* Of draws from two values alike often, and some far above. */
+START_TEST(the_error_of_a_trimmed_mean_holds)
+{
+    enum { DRAWS = 200, RUNS = 500 };
+    struct rng rng;
+    size_t held = 0;
+    rng_seed(&rng, 7);
+    for (int run = 0; run < RUNS; run++) {
+        double values[DRAWS];
+        for (int i = 0; i < DRAWS; i++)
+            values[i] = (rng_unit(&rng) < 0.5 ? 400 : 500) +
+                        (rng_unit(&rng) < 0.02 ? 1e4 : 0);
+        const double mean = stats_trimmed_mean(values, DRAWS, 0.1);
+        const double error = stats_trimmed_mean_error(values, DRAWS, 0.1);
+        ck_assert(error < 12);
+        held += fabs(mean - 450) < 2 * error + 2;
+    }
+    ck_assert_uint_ge(held, RUNS * 93 / 100);
+    const double same[3] = {5, 5, 5};
+    ck_assert_double_eq(stats_trimmed_mean_error(same, 3, 0.1), 0);
+    ck_assert(isinf(stats_trimmed_mean_error(same, 1, 0.1)));
+}
+END_TEST
+
 START_TEST(trimmed_mean_cuts_whole_samples)
 {
     ck_assert_double_eq(stats_trimmed_mean(five, 5, 0.2), 3);
@@ -281,6 +305,7 @@ Suite *suite_stats(void)
     tcase_add_test(t, mad_is_unscaled_and_sigma_scaled);
     tcase_add_test(t, mad_sigma_is_the_deviation_of_normal_samples_with_spikes);
     tcase_add_test(t, trimmed_mean_cuts_whole_samples);
+    tcase_add_test(t, the_error_of_a_trimmed_mean_holds);
     tcase_add_test(t, samples_stay_as_they_are);
     tcase_add_test(t, bootstrap_of_equal_samples_is_a_point);
     tcase_add_test(t, bootstrap_same_seed_same_interval);

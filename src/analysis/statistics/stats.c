@@ -131,6 +131,21 @@ double stats_trimmed_mean(const double *values, size_t n, double share)
     return mean;
 }
 
+double stats_trimmed_mean_error(const double *values, size_t n, double share)
+{
+    const size_t cut = (size_t)((double)n * share);
+    if (n < 2)
+        return INFINITY;
+    double *const sorted = stats_sorted(values, n);
+    const double low = sorted[cut], high = sorted[n - 1 - cut];
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = fmin(fmax(values[i], low), high);
+    const double error = stats_mean_error(sorted, n) /
+                         (1 - 2 * (double)cut / (double)n);
+    free(sorted);
+    return error;
+}
+
 /* A gamma variable of shape >= 1, scale 1: Marsaglia and Tsang (2000). */
 static double gamma_draw(double shape, struct rng *rng)
 {

@@ -37,6 +37,10 @@ double stats_mad_sigma(const double *values, size_t n);
 /* Mean of what is left when `share` (0 <= share < 0.5) of the samples is cut
  * off at each end, rounded down to whole samples. */
 double stats_trimmed_mean(const double *values, size_t n, double share);
+/* Its standard error: that of the mean of values whose ends are drawn in to what
+ * is left, by the share that is left (Tukey and McLaughlin 1963); as
+ * stats_mean_error. */
+double stats_trimmed_mean_error(const double *values, size_t n, double share);
 
 struct stats_interval {
     double low, high;

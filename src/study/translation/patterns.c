@@ -175,15 +175,21 @@ static void write_push_all(const struct patterns_question *q, struct buf *steps)
 
 /* ---- the patterns ----------------------------------------------------- */
 
-/* Misses vary, by what memory has open and how far it lies: the middle one is
- * typical, and how far noise moves it is two deviations of a median. */
+/* Misses vary, by what memory has open and how far it lies: of two sides as many
+ * lines may be near as far, so that the middle one is either by chance.  Their
+ * mean is what a load costs; a tenth at each end is left out, as of others some
+ * is late (an intruder's share that leaves lists at all).  How far noise moves
+ * it is two of its deviations. */
+static const double left_out = 0.1;
+
 static struct cost cost_of_misses(const struct patterns_question *q,
                                   const double *cycles, size_t count)
 {
-    const double middle = stats_median(cycles, count);
-    const double error = 2 * 1.25 * q->memory->sigma / sqrt((double)count);
+    const double mean = stats_trimmed_mean(cycles, count, left_out);
+    const double error =
+        2 * q->memory->sigma / sqrt((1 - 2 * left_out) * (double)count);
     return (struct cost){
-        .cycles = middle, .low = middle - error, .high = middle + error};
+        .cycles = mean, .low = mean - error, .high = mean + error};
 }
 
 /* What noise alone moves; walks may take several ways, of which none is the
@@ -231,11 +237,11 @@ static void drop_noisy(struct patterns_question *q)
     }
 }
 
-/* How far the median of places is from that of all, by two standard errors: it
- * has 1.25 times those of a mean. */
+/* How far the mean of so many places is from that of all, by two standard
+ * errors. */
 static double places_apart(const double *cycles, size_t count)
 {
-    return 2 * 1.25 * stats_mad_sigma(cycles, count) / sqrt((double)count);
+    return 2 * stats_trimmed_mean_error(cycles, count, left_out);
 }
 
 /* As many as leave three deviations of a mean half a cycle. */
@@ -426,6 +432,8 @@ static void ask_new_lines(struct patterns_question *q)
     if (cycles.count > 0)
         q->new_lines = stats_quantile(cycles.at, cycles.count, lower);
     set_pattern(q, P4, cycles.at, cycles.count);
+    if (lab_ok(q->lab))
+        q->apart[P4] = places_apart(cycles.at, cycles.count);
 }
 
 /* A new line each time, of places that were pushed out. */
