@@ -125,6 +125,8 @@ int sonde_read_all(struct sonde ***sessions, size_t *count, const char *path,
 /* What is open: "cuda:0" and "NVIDIA H200", and whether it is simulated. */
 const char *sonde_device_spec(const struct sonde *session);
 const char *sonde_device_name(const struct sonde *session);
+/* "GPU-…"; "" where it is not known. */
+const char *sonde_device_uuid(const struct sonde *session);
 bool sonde_device_simulated(const struct sonde *session);
 /* Why no GPU was taken when options.device was NULL; "" otherwise. */
 const char *sonde_device_why(const struct sonde *session);

@@ -368,6 +368,11 @@ const char *sonde_device_name(const struct sonde *s)
     return device_text(s, "name");
 }
 
+const char *sonde_device_uuid(const struct sonde *s)
+{
+    return device_text(s, "uuid");
+}
+
 bool sonde_device_simulated(const struct sonde *s)
 {
     const struct value *const simulated =

@@ -26,7 +26,7 @@ enum option_id {
 #define OPTIONS_OF_RUNS                                                        \
     (OPTION_BIT(DEVICE) | OPTIONS_OF_REPORTS | OPTION_BIT(RECORD) |            \
      OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) | OPTION_BIT(REQUIRE) |           \
-     OPTION_BIT(STRICT))
+     OPTION_BIT(STRICT) | OPTION_BIT(JOBS))
 
 enum option_kind { OPTION_TEXT, OPTION_WHOLE, OPTION_SECONDS, OPTION_SHARE, OPTION_FLAG };
 
@@ -44,7 +44,7 @@ extern const struct option_row option_rows[OPTION_COUNT];
 struct options {
     const char *device, *json, *record, *csv, *html, *output, *as, *levels,
         *init, *values, *copies, *file, *require, *color, *only;
-    uint64_t seed, chains, warps;
+    uint64_t seed, chains, warps, jobs;
     double budget_s, tolerance;
     unsigned no_cache, quiet, verbose, help, version, parallelism, explain,
         strict, merge;        /* how often given */
@@ -53,6 +53,7 @@ struct options {
     size_t word_count;
     const char *const *command; /* all words of the line, as typed */
     size_t command_count;
+    bool one_of_many; /* of several GPUs: JSON on standard output is a line */
 };
 
 /* Says what is wrong and returns false if the line cannot be understood.

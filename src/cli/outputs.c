@@ -126,6 +126,24 @@ static bool is_writable(const char *path)
     return false;
 }
 
+/* What names are filled into is known later. */
+static bool is_fit(const char *option, const char *path)
+{
+    if (path != NULL && strchr(path, '%') != NULL)
+        return pattern_check(option, path);
+    return is_writable(path);
+}
+
+/* It is begun before the GPU says which it is. */
+static bool is_fit_record(const struct options *o)
+{
+    if (!pattern_has(o->record, 'u'))
+        return is_fit("--record", o->record);
+    say("--record takes the marks %%h and %%i in its name, but not %%u: the "
+        "GPU is not open yet when it begins");
+    return false;
+}
+
 bool outputs_check(const struct options *o)
 {
     struct output outputs[OUTPUTS];
@@ -134,9 +152,77 @@ bool outputs_check(const struct options *o)
         (o->as != NULL && !is_format(o->as)))
         return false;
     for (size_t i = 0; i < OUTPUTS; i++)
-        if (!has_format(&outputs[i]) || !is_writable(outputs[i].path))
+        if (!has_format(&outputs[i]) ||
+            !is_fit(outputs[i].option, outputs[i].path))
             return false;
-    return is_writable(o->record);
+    return is_fit_record(o);
+}
+
+bool outputs_check_named(const struct options *o)
+{
+    struct output outputs[OUTPUTS];
+    list_outputs(o, outputs);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (!is_writable(outputs[i].path))
+            return false;
+    return true;
+}
+
+static bool tells_apart(const char *option, const char *path)
+{
+    if (path == NULL || is_stdout(path) || pattern_has(path, 'i') ||
+        pattern_has(path, 'u'))
+        return true;
+    say("%s %s would be one file of several GPUs: give it %%i (number of the "
+        "GPU) or %%u (uuid) in its name, as in 'run/%%h-%%i.json'",
+        option, path);
+    return false;
+}
+
+/* What has a heading of its own, or is one document, is no list of such. */
+static bool can_follow(const char *format)
+{
+    static const char *const formats[] = {"txt", "json", "md", "table"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i], format) == 0)
+            return true;
+    say("several GPUs are written to standard output as txt, json or md, not "
+        "as %s: give each a file with -o, then sonde report makes one of these",
+        format);
+    return false;
+}
+
+bool outputs_check_several(const struct options *o)
+{
+    struct output outputs[OUTPUTS];
+    list_outputs(o, outputs);
+    if (o->as != NULL && o->output == NULL && !can_follow(o->as))
+        return false;
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (!tells_apart(outputs[i].option, outputs[i].path) ||
+            (is_stdout(outputs[i].path) && !can_follow(outputs[i].format)))
+            return false;
+    return tells_apart("--record", o->record);
+}
+
+struct options outputs_named(const struct options *o,
+                             const struct pattern_names *names)
+{
+    struct options named = *o;
+    named.record = NULL;
+    named.json = pattern_fill(o->json, names);
+    named.csv = pattern_fill(o->csv, names);
+    named.html = pattern_fill(o->html, names);
+    named.output = pattern_fill(o->output, names);
+    return named;
+}
+
+void outputs_free(struct options *named)
+{
+    free((char *)named->json);
+    free((char *)named->csv);
+    free((char *)named->html);
+    free((char *)named->output);
 }
 
 const char *outputs_option(const struct options *o)
@@ -150,7 +236,7 @@ const char *outputs_option(const struct options *o)
 }
 
 /* --color goes before $NO_COLOR, and that before what the terminal is. */
-static bool is_colored(const struct options *o)
+bool outputs_colored(const struct options *o)
 {
     if (o->color != NULL && strcmp(o->color, "auto") != 0)
         return strcmp(o->color, "always") == 0;
@@ -166,7 +252,7 @@ static struct sonde_style style_of(const struct options *o, bool tree,
 {
     const bool screen = is_stdout(path);
     return (struct sonde_style){
-        .color = screen && is_colored(o),
+        .color = screen && outputs_colored(o),
         .width = screen && isatty(STDOUT_FILENO)
                      ? terminal_columns(STDOUT_FILENO)
                      : 0,
@@ -182,6 +268,20 @@ static int fail(int code, const struct sonde_error *err)
     return sonde_exit_status(code);
 }
 
+/* JSON on one line: no string of it holds an end of a line, and what follows
+ * one is blanks. */
+static void put_on_line(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at != '\0';)
+        if (*at == '\n')
+            at += 1 + strspn(at + 1, " ");
+        else
+            *to++ = *at++;
+    *to++ = '\n'; /* in the place of the last one */
+    *to = '\0';
+}
+
 static int write_one(const struct options *o, const struct shown *shown,
                      const char *path, const char *format)
 {
@@ -192,6 +292,8 @@ static int write_one(const struct options *o, const struct shown *shown,
     if (code != 0)
         return fail(code, &err);
     int status = 0;
+    if (is_stdout(path) && o->one_of_many && strcmp(format, "json") == 0)
+        put_on_line(text);
     if (is_stdout(path))
         status = say_result(text);
     else if ((code = sonde_write(path, text, &err)) != 0)

@@ -40,8 +40,39 @@ static void write_line(const struct sonde_progress *p, char *text, size_t most)
              p->experiment != NULL ? p->experiment : "");
 }
 
+static int parent = -1;
+
+void progress_tell(int fd)
+{
+    parent = fd;
+}
+
+static void tell_parent(const struct sonde_progress *p)
+{
+    struct progress_far now = {.part = p->part > 0 ? p->part : 0};
+    snprintf(now.study, sizeof now.study, "%s", p->study);
+    /* A pipe that is full has enough to say. */
+    const ssize_t told = write(parent, &now, sizeof now);
+    (void)told;
+}
+
+/* The last column stays free, or some terminals begin a new line. */
+void progress_line(const char *text)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(STDERR_FILENO) - 1,
+            text);
+    fflush(stderr);
+    shown = true;
+}
+
 void progress_show(const struct sonde_progress *p)
 {
+    if (parent >= 0) {
+        tell_parent(p);
+        return;
+    }
     if (!isatty(STDERR_FILENO)) {
         tell_study(p);
         return;
@@ -50,11 +81,7 @@ void progress_show(const struct sonde_progress *p)
         return;
     char text[512];
     write_line(p, text, sizeof text);
-    /* The last column stays free, or some terminals begin a new line. */
-    fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns(STDERR_FILENO) - 1,
-            text);
-    fflush(stderr);
-    shown = true;
+    progress_line(text);
     shown_at = p->seconds;
 }
 

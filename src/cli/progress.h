@@ -9,7 +9,17 @@
 #include "sonde.h"
 
 void progress_show(const struct sonde_progress *progress);
+/* Any other such line; nothing where there is no terminal. */
+void progress_line(const char *text);
 /* Takes the line away, if there is one. */
 void progress_clear(void);
+
+/* How far a process is that measures one of several GPUs: from now on it writes
+ * this to its parent instead of showing it. */
+struct progress_far {
+    double part; /* 0 to 1 */
+    char study[32];
+};
+void progress_tell(int fd);
 
 #endif

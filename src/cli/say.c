@@ -9,6 +9,13 @@
 #include "cli/progress.h"
 #include "sonde.h"
 
+static const char *said_of;
+
+void say_of(const char *whom)
+{
+    said_of = whom;
+}
+
 void say(const char *fmt, ...)
 {
     char text[2048];
@@ -18,7 +25,8 @@ void say(const char *fmt, ...)
     va_end(args);
     char *const plain = sonde_plain(text);
     progress_clear();
-    fprintf(stderr, "sonde: %s\n", plain);
+    fprintf(stderr, "sonde: %s%s%s\n", said_of != NULL ? said_of : "",
+            said_of != NULL ? ": " : "", plain);
     free(plain);
 }
 

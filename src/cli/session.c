@@ -2,10 +2,16 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "cli/gpus/alone.h"
+#include "cli/gpus/devices.h"
+#include "cli/gpus/several.h"
+#include "cli/gpus/task.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/require.h"
@@ -188,30 +194,166 @@ static int make_report(const void *session, const char *format,
     return sonde_report(session, format, style, text, err);
 }
 
-static int measure_and_show(const struct options *o, session_act *measure,
-                            const void *context, const char *format, bool tree)
+/* What is measured of a GPU, and how it is shown. */
+struct job {
+    session_act *measure;
+    const void *context;
+    const char *format;
+    bool tree;
+    struct task task; /* that it is for */
+};
+
+static int write_reports(const struct options *o, const struct job *job,
+                         const struct sonde *session)
 {
-    struct watcher w = {.options = o};
-    if (!outputs_check(o) || !require_check(o))
-        return 2;
-    int status = open_session(o, &w);
+    return outputs_write(o, &(struct shown){.format = job->format,
+                                            .tree = job->tree,
+                                            .make = make_report,
+                                            .from = session});
+}
+
+static int measure_open(const struct options *o, struct watcher *w,
+                        const struct job *job)
+{
+    struct sonde_error err;
+    const int code = job->measure(w->session, job->context, &err);
+    progress_clear();
+    int status = code < 0 ? fail(code, &err) : code;
+    /* What failed half-way leaves findings; a typing error none. */
+    if ((status != 2 && status != 3) || sonde_found(w->session) > 0) {
+        announce(w);
+        status = worse(status, write_reports(o, job, w->session));
+        status = worse(status, require_status(o, w->session));
+    }
+    if (!o->quiet && alone_disturbed())
+        say("another sonde measured this GPU at the same time");
+    return status;
+}
+
+/* Two tasks may have taken one GPU, or somebody else has; a simulated one is
+ * shared only by tasks of one launcher, which is the parent of all. */
+static void look_for_others(const struct options *o,
+                            const struct sonde *session,
+                            const struct task *task)
+{
+    char gpu[96];
+    const char *const uuid = sonde_device_uuid(session);
+    if (uuid[0] != '\0')
+        snprintf(gpu, sizeof gpu, "%s", uuid);
+    else if (task->variable != NULL)
+        snprintf(gpu, sizeof gpu, "%ld %s", (long)getppid(),
+                 sonde_device_spec(session));
+    else
+        return;
+    if (alone_taken(gpu) && !o->quiet)
+        say("another sonde measures this GPU (%s) now: each disturbs the other",
+            gpu);
+}
+
+/* Its number on the host: that of the driver, before CUDA_VISIBLE_DEVICES; of
+ * a task its rank, which is the task's alone; else its place in the list. */
+static size_t number_of(const char *spec, size_t index, const struct task *task)
+{
+    const char *at = getenv("CUDA_VISIBLE_DEVICES");
+    if (task->variable != NULL)
+        return task->rank;
+    if (spec == NULL || strncmp(spec, "cuda:", 5) != 0 || spec[5] < '0' ||
+        spec[5] > '9')
+        return index;
+    const size_t shown = strtoul(spec + 5, NULL, 10);
+    for (size_t i = 0; at != NULL && *at >= '0' && *at <= '9'; i++) {
+        if (i == shown)
+            return strtoul(at, NULL, 10);
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    return shown;
+}
+
+static int measure_one(const struct options *all, const char *spec,
+                       size_t index, const void *context)
+{
+    const struct job *const job = context;
+    struct options o = *all;
+    struct pattern_names names = {.index = number_of(spec, index, &job->task)};
+    char *const record = pattern_fill(all->record, &names);
+    o.device = spec;
+    o.record = record;
+    struct watcher w = {.options = &o};
+    int status = open_session(&o, &w);
+    free(record);
     if (status != 0)
         return status;
-    struct sonde_error err;
-    const int code = measure(w.session, context, &err);
-    progress_clear();
-    status = code < 0 ? fail(code, &err) : code;
-    /* What failed half-way leaves findings; a typing error none. */
-    if ((status != 2 && status != 3) || sonde_found(w.session) > 0) {
-        announce(&w);
-        status =
-            worse(status, outputs_write(o, &(struct shown){.format = format,
-                                                           .tree = tree,
-                                                           .make = make_report,
-                                                           .from = w.session}));
-        status = worse(status, require_status(o, w.session));
-    }
+    const char *const uuid = sonde_device_uuid(w.session);
+    names.uuid = uuid[0] != '\0' ? uuid : sonde_device_spec(w.session);
+    struct options named = outputs_named(&o, &names);
+    look_for_others(&o, w.session, &job->task);
+    status = outputs_check_named(&named) ? measure_open(&named, &w, job) : 2;
+    outputs_free(&named);
     return worse(status, close_session(&w));
+}
+
+/* One GPU of those that there are; which, is said. */
+static void take_own(const struct options *o, struct devices *d,
+                     const struct task *t)
+{
+    const size_t own = t->rank % d->count;
+    char *const spec = d->specs[own];
+    if (!o->quiet)
+        say("task %zu on this host (%s) takes %s", t->rank, t->variable, spec);
+    if (!o->quiet && t->size > d->count)
+        say("%zu tasks share %zu GPUs on this host: %s is not this one's alone",
+            t->size, d->count, spec);
+    d->specs[own] = d->specs[0];
+    d->specs[0] = spec;
+    while (d->count > 1)
+        free(d->specs[--d->count]);
+}
+
+/* A task that names no GPU takes its own of all, if there are any. */
+static int choose(const struct options *o, struct devices *d,
+                  const struct task *t)
+{
+    const int status = devices_named(o->device, d);
+    if (status != 0 || t->variable == NULL)
+        return status;
+    if (o->device == NULL && devices_all(d) != 0)
+        return 4;
+    if (d->listed && d->count > 0)
+        take_own(o, d, t);
+    return 0;
+}
+
+static int measure_all(const struct options *o, struct devices *d,
+                       const struct job *job)
+{
+    struct options one = *o;
+    const bool several = d->count > 1;
+    one.one_of_many = several || job->task.variable != NULL;
+    /* What each puts out goes through a pipe, of which it cannot tell. */
+    if (several && outputs_colored(o))
+        one.color = "always";
+    if (several)
+        return outputs_check_several(o) ? several_run(&one, d, measure_one, job)
+                                        : 2;
+    return measure_one(&one, d->count > 0 ? d->specs[0] : NULL, 0, job);
+}
+
+static int measure_and_show(const struct options *o, struct job job)
+{
+    struct devices devices = {0};
+    if (!outputs_check(o) || !require_check(o))
+        return 2;
+    if (o->given & OPTION_BIT(JOBS) && o->jobs == 0) {
+        say("--jobs takes 1 or more GPUs at a time");
+        return 2;
+    }
+    job.task = task_of_environment();
+    int status = choose(o, &devices, &job.task);
+    if (status == 0)
+        status = measure_all(o, &devices, &job);
+    devices_free(&devices);
+    return status;
 }
 
 struct studies {
@@ -230,13 +372,18 @@ int session_measure(const struct options *o, const char *const *studies,
                     size_t count, bool tree)
 {
     const struct studies context = {studies, count};
-    return measure_and_show(o, run_studies, &context, "txt", tree);
+    return measure_and_show(o, (struct job){.measure = run_studies,
+                                            .context = &context,
+                                            .format = "txt",
+                                            .tree = tree});
 }
 
 int session_measure_with(const struct options *o, session_act *measure,
                          const void *context, const char *format)
 {
-    return measure_and_show(o, measure, context, format, false);
+    return measure_and_show(
+        o,
+        (struct job){.measure = measure, .context = context, .format = format});
 }
 
 int session_print_with(const struct options *o,
@@ -247,6 +394,10 @@ int session_print_with(const struct options *o,
     struct watcher w = {.options = o};
     if (!outputs_check(o))
         return 2;
+    if (devices_is_list(o->device)) {
+        say("this is of one GPU, as -d cuda:0, not of '%s'", o->device);
+        return 2;
+    }
     int status = open_session(o, &w);
     if (status != 0)
         return status;

@@ -130,12 +130,14 @@ int cuInit(unsigned flags)
 int cuDeviceGetCount(int *count)
 {
     IN(cuDeviceGetCount);
-    *count = (int)fault_number(garbage, 1, INT_MAX);
+    const char *const gpus = getenv("FAULT_GPUS");
+    *count = (int)fault_number(garbage, gpus != NULL ? atoi(gpus) : 1, INT_MAX);
     return OK;
 }
 
 int cuDeviceGet(int *device, int ordinal)
 {
+    fault_uses(ordinal);
     IN(cuDeviceGet);
     *device = (int)fault_number(garbage, ordinal, INT_MAX);
     return OK;
@@ -221,8 +223,8 @@ int cuDeviceGetPCIBusId(char *text, int size, int device)
 int cuDeviceGetUuid_v2(unsigned char *uuid, int device)
 {
     IN(cuDeviceGetUuid_v2);
-    (void)device;
     memset(uuid, (int)fault_number(garbage, 0xab, 0x7f), 16);
+    uuid[15] = (unsigned char)(uuid[15] - device);
     return OK;
 }
 

@@ -17,13 +17,27 @@ static void hang(void)
         pause();
 }
 
+static atomic_int used = -1;
+
+void fault_uses(int gpu)
+{
+    used = gpu;
+}
+
+static bool is_of_other_gpu(void)
+{
+    const char *const gpu = getenv("FAULT_GPU");
+    return gpu != NULL && atoi(gpu) != used;
+}
+
 /* What stands behind "ENTRY:"; NULL if the fault is another's, or at another
  * call. */
 static const char *wish_for(const char *name, int call)
 {
     const char *const wish = getenv("FAULT");
     const size_t length = strlen(name);
-    if (wish == NULL || strncmp(wish, name, length) != 0 || wish[length] != ':')
+    if (wish == NULL || is_of_other_gpu() || strncmp(wish, name, length) != 0 ||
+        wish[length] != ':')
         return NULL;
     char *end;
     const char *const at = strrchr(wish, '@');
