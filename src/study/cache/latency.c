@@ -43,20 +43,72 @@ static void say_protocol(struct finding *f, const struct cost *c,
                      value_number(round(1e4 * c->excess / c->cycles) / 1e4));
 }
 
+/* The costs that findings are differences of. */
+struct level_costs {
+    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
+    struct cost timing[LEVEL_COUNT]; /* what it adds to loads of the space */
+    bool refused[LEVEL_COUNT];       /* why there is no difference was said */
+    struct cost disturbance;         /* of a load, as loads of L2 show it */
+};
+
 /* ---- single loads ------------------------------------------------------ */
+
+/* What timing adds to a load of global memory. */
+static struct cost timing_of_global(struct lab *lab)
+{
+    const struct fact_trace *const trace = fact_trace(lab);
+    return (struct cost){.cycles = trace->cycles,
+                         .low = trace->cycles - trace->error,
+                         .high = trace->cycles + trace->error,
+                         .doubt =
+                             trace->doubt[0] != '\0' ? trace->doubt : NULL};
+}
 
 /* What single loads cost, less what timing them adds. */
 static struct cost less_timing(struct lab *lab, const struct undisturbed *u,
                                const char *experiment)
 {
-    const struct fact_trace *const trace = fact_trace(lab);
     const struct cost timed = lab_cost_of(lab, u, experiment);
-    const struct cost timing = {.cycles = trace->cycles,
-                                .low = trace->cycles - trace->error,
-                                .high = trace->cycles + trace->error,
-                                .doubt = trace->doubt[0] != '\0' ? trace->doubt
-                                                                 : NULL};
+    const struct cost timing = timing_of_global(lab);
     return lab_cost_less(&timed, &timing);
+}
+
+/*
+ * What timing adds to a load of the level's space: a texture or a constant may
+ * come to what waits for it later than to the next load of a chain (H200: 16
+ * and 10 cycles, for 3 of global memory).  Of the sectors that a trace brings
+ * in the other words are hits.  Local memory, which has no such trace, is
+ * loaded by the same unit as global.
+ */
+static struct cost time_hits(struct lab *lab, const struct level_row *row,
+                             const struct cost *hit)
+{
+    enum { HITS_LEAST = 64 };
+    if (!row->of_sm || level_of(row) == LEVEL_L1 || row->memory_is_own ||
+        hit->experiment == NULL)
+        return timing_of_global(lab);
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
+    const struct column c =
+        lab_column(lab, "cycles", "%s", lab_sector_trace(lab, row, 0));
+    const double limit =
+        hits_limit(facts->hit, facts->miss) + fact_trace(lab)->cycles;
+    const size_t hits = hits_between(c.at, c.count, 0, limit);
+    if (hits < HITS_LEAST)
+        return timing_of_global(lab);
+    const struct undisturbed u = undisturbed_of(c.at, hits, 1);
+    const struct cost timed = lab_cost_of(lab, &u, c.experiment);
+    return lab_cost_less(&timed, hit);
+}
+
+/* Asked once; of a level behind another the same loads. */
+static struct cost timing_of(struct lab *lab, struct level_costs *c,
+                             const struct level_row *row)
+{
+    const enum level_id id =
+        row->behind != LEVEL_COUNT ? row->behind : level_of(row);
+    if (c->timing[id].cycles == 0)
+        c->timing[id] = time_hits(lab, &level_table[id], &c->hit[id]);
+    return c->timing[id];
 }
 
 /* So often each line is loaded in the same state, at least: of five laps three
@@ -179,14 +231,14 @@ static bool are_some_early(const struct lapped *l, double before,
 }
 
 /* Those of a trace's loads that cost between two bounds, and more than the
- * level before; `text` is the experiment. */
-static struct cost traced(struct lab *lab, double before, double above,
-                          double below, const char *text)
+ * level before, less what timing adds; `text` is the experiment. */
+static struct cost traced(struct lab *lab, const struct cost *timing,
+                          double before, double above, double below,
+                          const char *text)
 {
-    const double timing = fact_trace(lab)->cycles;
     struct lapped l = {.text = text,
-                       .above = above + timing,
-                       .below = below + timing,
+                       .above = above + timing->cycles,
+                       .below = below + timing->cycles,
                        .early = INFINITY};
     add_lap(lab, &l);
     if (l.count == 0) {
@@ -198,10 +250,11 @@ static struct cost traced(struct lab *lab, double before, double above,
         add_laps(lab, &l, 1);
         u = l.laps.cost;
     }
-    if (lab_ok(lab) && are_some_early(&l, before + timing, &u))
-        lab_fail(lab, ERR_UNSUPPORTED, why_varies,
-                 alike * (u.cycles - before - timing));
-    return less_timing(lab, &u, l.experiment);
+    const double least = before + timing->cycles;
+    if (lab_ok(lab) && are_some_early(&l, least, &u))
+        lab_fail(lab, ERR_UNSUPPORTED, why_varies, alike * (u.cycles - least));
+    const struct cost timed = lab_cost_of(lab, &u, l.experiment);
+    return lab_cost_less(&timed, timing);
 }
 
 /* True for a mean of runs that is no more off that of single loads than a
@@ -237,13 +290,15 @@ static void doubt_as(struct cost *c, const struct cost *other)
 /* Loads that miss the level above and hit this one: of a ring of so many lines
  * that the one above keeps few, and all are here. */
 static struct cost hits_behind(struct lab *lab, const struct level_row *row,
-                               const struct fact_bracket *facts)
+                               struct level_costs *c)
 {
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
     const struct fact_bracket *const above = fact_bracket(lab, row->behind);
+    const struct cost timing = timing_of(lab, c, row);
     const uint64_t stride = u64_max(fact_sure_line(lab, row->behind), 64);
     const uint64_t bytes =
         u64_min(8 * above->overflows, facts->fits) / stride * stride;
-    return traced(lab, above->hit, hits_limit(above->hit, above->miss),
+    return traced(lab, &timing, above->hit, hits_limit(above->hit, above->miss),
                   hits_limit(facts->hit, facts->miss),
                   lab_text(lab,
                            "trace %s bytes=%" PRIu64 " stride=%" PRIu64
@@ -395,14 +450,14 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
 /* A level's hits.  Where lines lie on slices many are asked; else every line
  * costs the same. */
 static struct cost hits_of(struct lab *lab, const struct level_row *row,
-                           const struct fact_bracket *facts,
-                           struct cost *disturbance)
+                           struct level_costs *c)
 {
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
     const unsigned stride = row->apart > 32 ? row->apart : 32;
     if (row->behind != LEVEL_COUNT)
-        return hits_behind(lab, row, facts);
+        return hits_behind(lab, row, c);
     if (!row->of_sm)
-        return l2_hits(lab, facts, disturbance);
+        return l2_hits(lab, facts, &c->disturbance);
     return lab_load_cost(
         lab, "%s bytes=%" PRIu64 " stride=%u warm=4", row->load,
         u64_min(facts->fits / 2 / stride * stride, 2048), stride);
@@ -423,16 +478,16 @@ static void say_partition(const struct lab *lab, struct finding *f,
 }
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
-                               const struct fact_bracket *facts,
-                               struct cost *disturbance)
+                               struct level_costs *c)
 {
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
         finding_none(f, "%s", facts->why);
         return (struct cost){0};
     }
     lab_cite(lab, f);
-    const struct cost cost = hits_of(lab, row, facts, disturbance);
+    const struct cost cost = hits_of(lab, row, c);
     lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
@@ -444,13 +499,6 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
         say_partition(lab, f, facts);
     return cost;
 }
-
-/* The costs that findings are differences of. */
-struct level_costs {
-    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
-    bool refused[LEVEL_COUNT]; /* why there is no difference was said */
-    struct cost disturbance;   /* of a load, as loads of L2 show it */
-};
 
 /* Where loads look next that miss a level of an SM. */
 static enum level_id next_level(const struct lab *lab, enum level_id id)
@@ -515,6 +563,10 @@ static void report_penalty(struct lab *lab, enum level_id id,
     finding_cost(f, &penalty);
     finding_protocol(f, "found_in", value_text(found_in(lab, id)));
     finding_cite(f, hit->experiment);
+    const struct cost *const timing =
+        &c->timing[row->behind != LEVEL_COUNT ? row->behind : id];
+    if (timing->experiment != NULL)
+        finding_cite(f, timing->experiment);
 }
 
 /* A mean of loads without what disturbs any load. */
@@ -581,11 +633,13 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 /* Those of a trace that cost more than hits do, but for jitter: what finds L2
  * near may cost much less than what finds it far.  To half as much again as a
  * miss costs more. */
-static struct cost traced_misses(struct lab *lab,
-                                 const struct fact_bracket *facts,
-                                 const char *text)
+static struct cost traced_misses(struct lab *lab, struct level_costs *c,
+                                 const struct level_row *row, const char *text)
 {
-    return traced(lab, facts->hit, facts->hit + fmax(8, 0.1 * facts->hit),
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
+    const struct cost timing = timing_of(lab, c, row);
+    return traced(lab, &timing, facts->hit,
+                  facts->hit + fmax(8, 0.1 * facts->hit),
                   facts->miss + (facts->miss - facts->hit) / 2, text);
 }
 
@@ -593,9 +647,10 @@ static struct cost traced_misses(struct lab *lab,
  * slower than hits.  Where the next one does not hold what is far too large,
  * one by a quarter misses a third of its lines under any policy (random
  * victims: 1 - m = exp(-1.25 m)), and leaves none of them out. */
-static struct cost ring_misses(struct lab *lab, const struct level_row *row,
-                               const struct fact_bracket *facts)
+static struct cost ring_misses(struct lab *lab, struct level_costs *c,
+                               const struct level_row *row)
 {
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
     const enum level_id id = next_level(lab, level_of(row));
     const struct fact_bracket *const next = fact_bracket(lab, id);
     const uint64_t held = id == LEVEL_L2 ? surely_in_l2(next) : next->fits;
@@ -605,7 +660,7 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
     if (!all_held && 4 * bytes < 5 * facts->overflows)
         return (struct cost){0};
     return traced_misses(
-        lab, facts,
+        lab, c, row,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
                  row->load, bytes, stride));
 }
@@ -613,16 +668,15 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
 /* Loads that find a level empty, and the one before it, and L2 not.  They lie
  * in 64 KiB, and other such pieces of memory cost otherwise (H200: by two
  * cycles, standard deviation). */
-static struct cost cold_misses(struct lab *lab, const struct level_row *row,
-                               const struct fact_bracket *facts,
-                               const struct cost *l2_hit)
+static struct cost cold_misses(struct lab *lab, struct level_costs *c,
+                               const struct level_row *row)
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
     enum { COLD = 192 };
-    const struct cost c = traced_misses(
-        lab, facts,
+    const struct cost misses = traced_misses(
+        lab, c, row,
         lab_text(lab, "trace %s %s visits=%d", row->load, cold, COLD));
-    return widened_by_lines(&c, l2_hit, COLD);
+    return widened_by_lines(&misses, &c->hit[LEVEL_L2], COLD);
 }
 
 /* Where runs of loads are timed: so many places, so far apart. */
@@ -816,7 +870,7 @@ static bool is_told_cold(struct lab *lab, const struct level_row *row,
 }
 
 static struct cost misses_of(struct lab *lab, enum level_id id,
-                             const struct level_costs *c)
+                             struct level_costs *c)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
@@ -826,18 +880,15 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
         return (struct cost){0};
     if (id == LEVEL_L1)
         return checked_l1_misses(lab, c);
-    return is_told_cold(lab, row, facts)
-               ? cold_misses(lab, row, facts, &c->hit[LEVEL_L2])
-               : ring_misses(lab, row, facts);
+    return is_told_cold(lab, row, facts) ? cold_misses(lab, c, row)
+                                         : ring_misses(lab, c, row);
 }
 
 static void ask_levels(struct lab *lab, struct level_costs *c)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         lab_about(lab, (size_t)i);
-        c->hit[i] =
-            report_hits(lab, &level_table[i],
-                        fact_bracket(lab, (enum level_id)i), &c->disturbance);
+        c->hit[i] = report_hits(lab, &level_table[i], c);
         excuse(lab, level_table[i].component, "latency");
     }
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
