@@ -148,6 +148,27 @@ static char *few_lines(struct trying *t, const struct level *l)
                      l->load, count * stride, stride);
 }
 
+/* Of L2 hundreds of lines in a random order: what is said of it is a mean over
+ * slices, which lie at different distances. */
+static char *many_lines(struct trying *t, const struct level *l)
+{
+    enum { LINES_LEAST = 64, VISITS = 512, QUARTER = 4 };
+    const uint64_t line = (uint64_t)told_number(&t->told, l->component, "line");
+    const uint64_t stride =
+        u64_max(line, l->apart) * (1 + 2 * rng_below(&t->rng, 3));
+    const double size = told_number(&t->told, l->component, "size") /
+                        fmax(1, told_number(&t->told, l->component, "parts"));
+    const uint64_t bytes =
+        u64_min((uint64_t)size / QUARTER, l->most / 2) / stride * stride;
+    return bytes / stride < LINES_LEAST
+               ? NULL
+               : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                           " order=random window=65536 warm=2 visits=%" PRIu64
+                           " repeats=9",
+                           l->load, bytes, stride,
+                           u64_min(bytes / stride, VISITS));
+}
+
 /* Lines of five times what the cache holds, which the next one holds. */
 static char *too_many(struct trying *t, const struct level *l)
 {
@@ -164,8 +185,8 @@ static char *too_many(struct trying *t, const struct level *l)
     const double want = fmin(fmin(5 * size, (double)l->most), 0.8 * below);
     if (size == 0 || line == 0 || want < 1.3 * size)
         return NULL;
-    return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=128 "
-                     "repeats=25",
+    return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=512 "
+                     "repeats=13",
                      l->load, floor(want / line) * line, line);
 }
 
@@ -185,13 +206,14 @@ static int try_level(struct trying *t, const struct level *row)
 {
     const struct level of = shown(t, row), *const l = &of;
     double hit = 0, miss = 0;
-    char *const near = few_lines(t, l), *const far = too_many(t, l);
+    const bool is_l2 = strcmp(l->component, "l2") == 0;
+    char *const near = is_l2 ? many_lines(t, l) : few_lines(t, l);
+    char *const far = is_l2 ? NULL : too_many(t, l);
     const bool known = told_number(&t->told, l->component, "latency") > 0;
     int status = near != NULL && known ? cost_of(t, near, &hit) : 0;
     if (status == 0 && hit > 0)
         judge(t, l->component, "latency", hit, near);
-    if (status == 0 && hit > 0 && far != NULL &&
-        strcmp(l->component, "l2") != 0)
+    if (status == 0 && hit > 0 && far != NULL)
         status = cost_of(t, far, &miss);
     if (status == 0 && miss > 0)
         judge(t, l->component, "miss_penalty", miss - hit, far);
