@@ -183,6 +183,17 @@ int sonde_bench(struct sonde *session, const struct sonde_bench *wish,
 int sonde_validate(struct sonde *session, const char *path,
                    struct sonde_error *err);
 
+/*
+ * The same in brief, after sonde_run(): of experiments that take so many seconds
+ * of a GPU at most (of a simulated one what takes a hundredth of the run) how
+ * many loads were found where the findings foretell, and how many mean costs
+ * were as foretold, in `predicted.loads`, `predicted.loads_right`,
+ * `predicted.means` and `predicted.means_right`.  0, or a negative code if the
+ * device failed.
+ */
+int sonde_foretell(struct sonde *session, double seconds,
+                   struct sonde_error *err);
+
 /* How the cost of one instruction of the table came about: kernel, machine
  * code, chain and samples, as text that the caller frees. */
 int sonde_isa_explain(struct sonde *session, const char *name, unsigned levels,

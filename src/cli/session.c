@@ -369,13 +369,18 @@ static int run_studies(struct sonde *session, const void *context,
 }
 
 int session_measure(const struct options *o, const char *const *studies,
-                    size_t count, bool tree)
+                    size_t count)
 {
     const struct studies context = {studies, count};
     return measure_and_show(o, (struct job){.measure = run_studies,
                                             .context = &context,
-                                            .format = "txt",
-                                            .tree = tree});
+                                            .format = "txt"});
+}
+
+int session_measure_tree(const struct options *o, session_act *measure)
+{
+    return measure_and_show(
+        o, (struct job){.measure = measure, .format = "txt", .tree = true});
 }
 
 int session_measure_with(const struct options *o, session_act *measure,

@@ -6,15 +6,15 @@
 #include "cli/options.h"
 #include "sonde.h"
 
-/* Runs studies (count 0: those of topology) and reports; returns the exit
- * status.  `tree`: the memory hierarchy, else a flat list. */
+/* Runs studies and reports a flat list; returns the exit status. */
 int session_measure(const struct options *options, const char *const *studies,
-                    size_t count, bool tree);
+                    size_t count);
 
-/* The same of what `measure` does with its context, shown as `format` on
- * standard output. */
+/* The same of what `measure` does with its context: the memory hierarchy. */
 typedef int session_act(struct sonde *session, const void *context,
                         struct sonde_error *err);
+int session_measure_tree(const struct options *options, session_act *measure);
+/* … shown as `format` on standard output. */
 int session_measure_with(const struct options *options, session_act *measure,
                          const void *context, const char *format);
 /* Opens the device and prints the text that `make` makes. */

@@ -31,7 +31,8 @@ struct judgement {
     size_t apart, items, worst;
 };
 
-/* Either may be NULL: there is no such finding. */
+/* Either may be NULL: there is no such finding.  What is said of a run alone is
+ * alike. */
 struct judgement judge_pair(const struct finding *base,
                             const struct finding *other, double tolerance);
 

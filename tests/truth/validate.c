@@ -17,6 +17,9 @@
 #include "truth/truth.h"
 #include "twin/validate/validate.h"
 
+/* What is asked: NULL, all. */
+static const struct validation_wish *wish;
+
 /* On the shipped GPU with so many times its noise. */
 static struct validation validated(const char *gpu, double noise, uint64_t seed,
                                    struct results *results)
@@ -30,7 +33,7 @@ static struct validation validated(const char *gpu, double noise, uint64_t seed,
     struct device *const device = sim_open_profile(profile, gpu, seed);
     struct prober *const prober =
         prober_new(device, NULL, &(struct prober_options){.seed = seed});
-    ASSERT_DONE(twin_validate(results, prober, &verdict, &err), err);
+    ASSERT_DONE(twin_validate(results, prober, wish, &verdict, &err), err);
     prober_free(prober);
     device_close(device);
     return verdict;
@@ -273,6 +276,24 @@ START_TEST(what_was_measured_is_tried)
 }
 END_TEST
 
+/* What ends a run of all studies: costs alone, and only sums are told. */
+START_TEST(in_brief_sums_are_told)
+{
+    static const struct validation_wish brief = {.means_only = true,
+                                                 .brief = true};
+    struct results results = {0};
+    truth_results("k20c", &results);
+    wish = &brief;
+    const struct validation v = validated("k20c", 1, 1, &results);
+    ck_assert_uint_ge(v.means, 10);
+    ck_assert_uint_eq(v.means_right, v.means);
+    ck_assert_ptr_nonnull(results_find(&results, "predicted.means_right"));
+    ck_assert_ptr_null(results_find(&results, "predicted.loads"));
+    ck_assert_ptr_null(results_find(&results, "predicted.l1.latency"));
+    results_free(&results);
+}
+END_TEST
+
 Suite *suite_truth_validate(void)
 {
     TCase *t;
@@ -280,6 +301,7 @@ Suite *suite_truth_validate(void)
     tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
     tcase_add_test(t, a_wrong_value_is_named);
     tcase_add_test(t, what_was_measured_is_tried);
+    tcase_add_test(t, in_brief_sums_are_told);
     tcase_add_loop_test(suite_slow(suite, 600), noise_is_no_doubt, 0, 1);
     if (getenv("LIES") != NULL) {
         TCase *const long_ones = suite_slow(suite, 7200);

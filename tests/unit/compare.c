@@ -237,6 +237,21 @@ static struct results base_report(void)
     return r;
 }
 
+/* Other experiments are drawn by each seed. */
+START_TEST(what_a_run_foretold_is_no_property)
+{
+    struct results base = {0}, other = {0};
+    struct finding *const a =
+        add(&base, "predicted.loads", (struct number)COUNT(100));
+    struct finding *const b =
+        add(&other, "predicted.loads", (struct number)COUNT(200));
+    ck_assert_int_eq(judge_pair(a, b, 0).verdict, VERDICT_ALIKE);
+    ck_assert_int_eq(judge_pair(a, NULL, 0).verdict, VERDICT_ALIKE);
+    results_free(&base);
+    results_free(&other);
+}
+END_TEST
+
 /* Each report in its order; the furthest of all comes first. */
 START_TEST(the_furthest_comes_first)
 {
@@ -351,6 +366,7 @@ Suite *suite_compare(void)
         COUNT_OF(values));
     tcase_add_test(tests, items_are_compared_at_one_place_of_their_axis);
     tcase_add_test(tests, what_has_no_value_any_more_is_lost);
+    tcase_add_test(tests, what_a_run_foretold_is_no_property);
     tcase_add_test(tests, the_furthest_comes_first);
     tcase_add_test(tests, only_what_is_asked_for_is_compared);
     tcase_add_test(tests, a_report_is_like_itself);

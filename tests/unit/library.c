@@ -40,6 +40,7 @@ START_TEST(without_a_session_there_is_nothing_to_measure)
 {
     ASSERT_LACKS(sonde_open, NULL, NULL);
     ASSERT_LACKS(sonde_run, NULL, NULL, 0);
+    ASSERT_LACKS(sonde_foretell, NULL, 1);
     ASSERT_LACKS(sonde_isa, NULL, NULL);
     ASSERT_LACKS(sonde_bench, NULL, NULL);
     ASSERT_LACKS(sonde_isa_explain, NULL, NULL, 0, NULL);

@@ -38,7 +38,7 @@ static int run_run(const struct options *options)
     for (size_t i = 0; i < options->word_count; i++)
         name_studies(&named, options->words[i]);
     const int status =
-        session_measure(options, named.names, named.count, false);
+        session_measure(options, named.names, named.count);
     for (size_t i = 0; i < named.count; i++)
         free((char *)named.names[i]);
     free(named.names);

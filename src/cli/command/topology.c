@@ -2,9 +2,20 @@
 #include "cli/command.h"
 #include "cli/session.h"
 
+/* So long what was found foretells experiments that nobody asked. */
+static const double foretell_s = 2;
+
+static int measure(struct sonde *session, const void *context,
+                   struct sonde_error *err)
+{
+    (void)context;
+    const int code = sonde_run(session, NULL, 0, err);
+    return code != 0 ? code : sonde_foretell(session, foretell_s, err);
+}
+
 static int topology_run(const struct options *options)
 {
-    return session_measure(options, NULL, 0, true);
+    return session_measure_tree(options, measure);
 }
 
 const struct command command_topology = {
@@ -25,7 +36,8 @@ const struct command command_topology = {
         "On the screen ? stands before what a check speaks against, >= and\n"
         "<= before bounds, ~ before what spreads by over 2 %, + before what\n"
         "a miss adds, and brackets around what only the driver says; with -v\n"
-        "words say so.\n"
+        "words say so.  The last line says how much of what no study asked was\n"
+        "as what was found foretells (sonde validate says it of each).\n"
         "\n"
         "    sonde topology\n"
         "    sonde topology -d cuda:1 --json gpu1.json\n"

@@ -1,5 +1,6 @@
 #include "report/screen/open.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -53,6 +54,30 @@ static void put_count(struct buf *out, size_t count, const char *what)
                    what);
 }
 
+static double number_of(const struct results *r, const char *id)
+{
+    const struct finding *const f = results_find(r, id);
+    return f != NULL && f->value.kind == VALUE_NUMBER ? f->value.number : 1;
+}
+
+/* How much of what no study asked the findings foretell: the lesser of the
+ * shares of loads and of costs, not rounded to all. */
+static void put_foretold(struct buf *out, const struct results *r)
+{
+    const struct finding *const means = results_find(r, "predicted.means");
+    const struct finding *const loads = results_find(r, "predicted.loads");
+    if (means == NULL && loads == NULL)
+        return;
+    if ((means == NULL || means->value.kind != VALUE_NUMBER) &&
+        (loads == NULL || loads->value.kind != VALUE_NUMBER))
+        buf_text(out, "; nothing foretold");
+    else
+        buf_printf(out, "; foretold %.3g %%",
+                   floor(1000 * fmin(number_of(r, "predicted.loads_right"),
+                                     number_of(r, "predicted.means_right"))) /
+                       10);
+}
+
 static void put_open(struct buf *out, const struct open *o, size_t names)
 {
     buf_clear(out);
@@ -62,6 +87,7 @@ static void put_open(struct buf *out, const struct open *o, size_t names)
     put_count(out, o->bounds, o->bounds > 1 ? "bounds" : "bound");
     buf_printf(out, "%s -v says ", out->length > 0 ? ";" : "All is measured;");
     buf_text(out, o->missing + o->doubted + o->bounds > 0 ? "why" : "more");
+    put_foretold(out, o->results);
 }
 
 void open_line(const struct writer *w)

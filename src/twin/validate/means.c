@@ -326,13 +326,16 @@ int try_fits(struct trying *t, const char *component, double bytes, bool *fits)
 int try_means(struct trying *t)
 {
     int status = 0;
-    for (size_t i = 0; status == 0 && i < sizeof levels / sizeof *levels; i++)
+    for (size_t i = 0;
+         status == 0 && !trying_late(t) && i < sizeof levels / sizeof *levels;
+         i++)
         status = try_level(t, &levels[i]);
-    if (status == 0)
+    if (status == 0 && !trying_late(t))
         status = try_memory(t);
-    if (status == 0)
+    if (status == 0 && !trying_late(t))
         status = try_shared(t);
-    for (unsigned level = 1; status == 0 && level <= 3; level++)
+    for (unsigned level = 1; status == 0 && !trying_late(t) && level <= 3;
+         level++)
         status = try_tlb(t, level);
     return status;
 }

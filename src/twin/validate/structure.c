@@ -219,11 +219,15 @@ static int try_subject(struct trying *t, const struct subject *row)
         return 0;
     draw(t, s, &suspicion);
     int status = 0;
-    for (size_t i = 0; status == 0 && i < suspicion.trials; i++)
-        status = trial_measure(&suspicion.trial[i], t->device, t->err);
-    if (status == 0)
+    bool whole = true;
+    for (size_t i = 0; status == 0 && whole && i < suspicion.trials; i++) {
+        whole = i == 0 || !trying_late(t);
+        if (whole)
+            status = trial_measure(&suspicion.trial[i], t->device, t->err);
+    }
+    if (status == 0 && whole)
         status = suspect(t, &suspicion);
-    if (status == 0)
+    if (status == 0 && whole)
         note_all(t, &suspicion);
     for (size_t i = 0; i < suspicion.trials; i++)
         trial_free(&suspicion.trial[i]);
@@ -234,7 +238,8 @@ static int try_subject(struct trying *t, const struct subject *row)
 int try_structure(struct trying *t)
 {
     int status = 0;
-    for (size_t i = 0; status == 0 && i < sizeof subjects / sizeof *subjects;
+    for (size_t i = 0; status == 0 && !trying_late(t) &&
+                       i < sizeof subjects / sizeof *subjects;
          i++)
         status = try_subject(t, &subjects[i]);
     return status;

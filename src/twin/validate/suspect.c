@@ -190,7 +190,7 @@ static int try_value(struct search *s, struct finding *f, struct value value)
 {
     size_t wrong[DRAW_MOST] = {0}, failed = 0;
     const struct value before = f->value;
-    if (value_equal(&value, &before)) {
+    if (value_equal(&value, &before) || trying_late(s->trying)) {
         value_free(&value);
         return 0;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "device/sim/sim.h"
 #include "twin/memory.h"
 #include "twin/profile.h"
@@ -100,6 +101,9 @@ void trying_repair(struct trying *t, struct finding *f, struct value value,
 void trying_note(struct trying *t, const char *component, const char *attribute,
                  double share, const char *experiment)
 {
+    t->verdict.findings++;
+    if (t->brief)
+        return;
     char id[96];
     snprintf(id, sizeof id, "predicted.%s.%s", component, attribute);
     struct finding *const f = results_add(t->results, id, "validate");
@@ -108,7 +112,6 @@ void trying_note(struct trying *t, const char *component, const char *attribute,
                       "simulated GPU of the findings foretells.");
     if (experiment != NULL)
         finding_evidence(f, experiment);
-    t->verdict.findings++;
 }
 
 bool trying_l1_is_global(struct trying *t)
@@ -117,11 +120,18 @@ bool trying_l1_is_global(struct trying *t)
            told_true(&t->told, "l1", "caches_global");
 }
 
-bool trying_excused(const struct trying *t)
+bool trying_late(const struct trying *t)
+{
+    return now_seconds() > t->until;
+}
+
+bool trying_excused(struct trying *t)
 {
     const int code = t->err->code;
     const bool is = code == ERR_UNSUPPORTED || code == ERR_NOT_RECORDED ||
                     code == ERR_PTX || code == ERR_DEVICE_MEMORY;
+    if (is && t->excuse[0] == '\0')
+        snprintf(t->excuse, sizeof t->excuse, "%.255s", t->err->text);
     if (is)
         *t->err = (struct error){0};
     return is;

@@ -23,6 +23,9 @@ struct trying {
     struct prober *device;
     struct rng rng;
     struct validation verdict;
+    bool brief;
+    char excuse[256]; /* why something was not asked, the first */
+    double until;     /* now_seconds(), after which nothing more is asked */
     struct repair repairs[REPAIRS_MOST];
     size_t repair_count;
     struct error *err;
@@ -57,8 +60,10 @@ bool trying_unknown(const struct trying *trying, const struct finding *f);
 void trying_note(struct trying *trying, const char *component,
                  const char *attribute, double share, const char *experiment);
 
+/* True once the time is over. */
+bool trying_late(const struct trying *trying);
 /* True, and the error is forgotten, if the device cannot do what was asked. */
-bool trying_excused(const struct trying *trying);
+bool trying_excused(struct trying *trying);
 
 /* True unless global loads go past L1. */
 bool trying_l1_is_global(struct trying *trying);

@@ -1,9 +1,12 @@
 #include "twin/validate/validate.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "twin/profile.h"
 #include "twin/validate/trying.h"
 
@@ -21,40 +24,60 @@ static void give_back(struct trying *t)
     }
 }
 
-static void note_number(struct trying *t, const char *name, double x)
+/* How many there were, and the share that was right; nothing of none. */
+static void note_sum(struct trying *t, const char *what, size_t right,
+                     size_t count)
 {
-    struct finding *const f = results_add(t->results, name, "validate");
-    finding_set(f, STATUS_MEASURED, value_number(x), "");
+    if (count == 0)
+        return;
+    char id[32];
+    snprintf(id, sizeof id, "predicted.%s", what);
+    finding_set(results_add(t->results, id, "validate"), STATUS_MEASURED,
+                value_number((double)count), "");
+    snprintf(id, sizeof id, "predicted.%s_right", what);
+    finding_set(results_add(t->results, id, "validate"), STATUS_MEASURED,
+                value_number((double)right / (double)count), "");
 }
 
-static void note_sum(struct trying *t)
+/* Where nothing could be asked that is said, and why. */
+static void note_sums(struct trying *t)
 {
     const struct validation *const v = &t->verdict;
-    note_number(t, "predicted.loads", (double)v->loads);
-    note_number(t, "predicted.loads_right",
-                v->loads > 0 ? (double)v->loads_right / (double)v->loads : 1);
-    note_number(t, "predicted.means", (double)v->means);
-    note_number(t, "predicted.means_right",
-                v->means > 0 ? (double)v->means_right / (double)v->means : 1);
+    note_sum(t, "loads", v->loads_right, v->loads);
+    note_sum(t, "means", v->means_right, v->means);
+    if (v->loads + v->means > 0)
+        return;
+    struct finding *const none =
+        results_add(t->results, "predicted.means", "validate");
+    finding_none(none, "no held-out experiment could be asked%s%s",
+                 t->excuse[0] != '\0' ? ": " : "", t->excuse);
+    none->skipped = true; /* nobody misses it */
 }
 
 int twin_validate(struct results *results, struct prober *device,
+                  const struct validation_wish *wish,
                   struct validation *verdict, struct error *err)
 {
-    struct trying t = {.results = results,
-                       .told = {.results = results},
-                       .device = device,
-                       .err = err};
+    static const struct validation_wish all;
+    if (wish == NULL)
+        wish = &all;
+    struct trying t = {
+        .results = results,
+        .told = {.results = results},
+        .device = device,
+        .brief = wish->brief,
+        .until = wish->seconds > 0 ? now_seconds() + wish->seconds : INFINITY,
+        .err = err};
     char *const text = twin_profile(results, NULL, err);
     if (text == NULL)
         return err->code;
     free(text);
     rng_seed(&t.rng, prober_seed(device));
     int status = try_means(&t);
-    if (status == 0)
+    if (status == 0 && !wish->means_only)
         status = try_structure(&t);
     give_back(&t);
-    note_sum(&t);
+    note_sums(&t);
     buf_free(&t.told.chosen);
     buf_free(&t.told.doubted);
     *verdict = t.verdict;

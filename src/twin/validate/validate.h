@@ -20,13 +20,22 @@ struct validation {
     size_t means, means_right;
 };
 
+/* How much of it is asked. */
+struct validation_wish {
+    double seconds;  /* at most so long; 0: as long as it takes */
+    bool means_only; /* what loads cost, and not where they are found */
+    bool brief;      /* only sums are told, and what is in doubt */
+};
+
 /*
  * The results may be of another run than the device's.  A finding that is not
  * as foretold gets the status in_doubt and says why; for each that was tried
  * `predicted.ID` is added: the share of its loads that was foretold, or of a
- * time 1 or 0.  ERR_FILE if too little was found to foretell anything.
+ * time 1 or 0; and the sums, of what was asked at all.  ERR_FILE if too little
+ * was found to foretell anything.  `wish` NULL: all, as long as it takes.
  */
 int twin_validate(struct results *results, struct prober *device,
+                  const struct validation_wish *wish,
                   struct validation *verdict, struct error *err);
 
 #endif
