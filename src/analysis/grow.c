@@ -86,7 +86,7 @@ static bool step(const struct grow_climb *c, struct trials *trials,
     top->tried = 0;
     for (size_t i = 0; i < count; i++) {
         const double gives = try_setup(c, trials, &list[i]);
-        top->tried += in_all(&list[i]) > in_all(&from.setup);
+        top->tried += gives >= 0 && in_all(&list[i]) > in_all(&from.setup);
         if (gives <= fmax(top->gives, least))
             continue;
         top->setup = list[i];

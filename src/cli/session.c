@@ -287,7 +287,9 @@ static int measure_one(const struct options *all, const char *spec,
     const char *const uuid = sonde_device_uuid(w.session);
     names.uuid = uuid[0] != '\0' ? uuid : sonde_device_spec(w.session);
     struct options named = outputs_named(&o, &names);
-    look_for_others(&o, w.session, &job->task);
+    /* A recording takes nothing of the GPU that it is of. */
+    if (spec == NULL || strncmp(spec, "replay:", 7) != 0)
+        look_for_others(&o, w.session, &job->task);
     status = outputs_check_named(&named) ? measure_open(&named, &w, job) : 2;
     outputs_free(&named);
     return worse(status, close_session(&w));

@@ -64,10 +64,23 @@ static void want_judges(bool wanted[STUDIES])
         wanted[i] = wanted[i] || (proposed && study_table[i]->judges);
 }
 
+/* What loads the GPU comes when all else is done: it changes the clock, and
+ * takes time. */
+static bool must_wait(const struct study *study, const bool wanted[STUDIES],
+                      const bool done[STUDIES])
+{
+    for (size_t i = 0; study->under_load && i < STUDIES; i++)
+        if (wanted[i] && !done[i] && !study_table[i]->under_load)
+            return true;
+    return false;
+}
+
 static bool ready(const struct study *study, const bool wanted[STUDIES],
                   const bool done[STUDIES])
 {
     const struct study *need;
+    if (must_wait(study, wanted, done))
+        return false;
     for (size_t i = 0; (need = study_need(study, i)) != NULL; i++)
         if (!done[index_of(need)])
             return false;

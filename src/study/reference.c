@@ -173,11 +173,10 @@ static void doubt(struct lab *lab, harmed *is_harmed, const char *why)
     doubt_of(lab, &lab->proposals, is_harmed, why);
 }
 
-/* The rate that was found at the start is not that of the whole run. */
-static void doubt_rate(struct lab *lab, double slowest, double fastest,
+/* A clock's rate at some time is not that of the whole run. */
+static void doubt_rate(struct finding *f, double slowest, double fastest,
                        const char *why)
 {
-    struct finding *const f = results_edit(lab->results, "clock", "measured");
     if (f == NULL || f->value.kind != VALUE_NUMBER)
         return;
     const double low = f->has_interval ? f->interval[0] : f->value.number;
@@ -222,7 +221,10 @@ static void judge_clock(struct lab *lab, const struct reference *first,
                                      (rose ? slowest : fastest) / 1e6,
                                      (rose ? fastest : slowest) / 1e6);
     doubt(lab, finding_has_seconds, why);
-    doubt_rate(lab, slowest, fastest, why);
+    doubt_rate(results_edit(lab->results, "clock", "measured"), slowest, fastest,
+               why);
+    doubt_rate(results_edit(lab->results, "clock", lab->study->name), slowest,
+               fastest, why);
 }
 
 static void judge(struct lab *lab, const struct reference *first,

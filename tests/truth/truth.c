@@ -204,6 +204,26 @@ static void put_row(struct truths *t, const struct row *row,
         put_absent(t, row->component);
 }
 
+/* What reads come to where something is known to limit them; a GPU whose L2
+ * leaves no room for as much as it takes has a bound. */
+static void put_rates(struct truths *t, const struct profile *profile,
+                      const struct profile_path *ca)
+{
+    const double memory =
+        profile->memory_read_bandwidth * 1e3 * (double)profile->clock_khz;
+    const double l1 =
+        ca != NULL ? profile->caches[ca->cache[0]].read_bandwidth : 0;
+    const double shared = profile->shared_read_bandwidth;
+    if (memory > 0 && profile->l2_reported_bytes > 0)
+        put(t, "memory", "read_bandwidth", true, memory, 0.01 * memory)->bound =
+            true;
+    if (l1 > 0)
+        put(t, "l1", "read_bandwidth", true, l1, 0.01 * l1)->bound = true;
+    if (shared > 0)
+        put(t, "shared", "read_bandwidth", true, shared, 0.01 * shared)->bound =
+            true;
+}
+
 void truths_of(const struct profile *profile, struct truths *t)
 {
     const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
@@ -225,6 +245,7 @@ void truths_of(const struct profile *profile, struct truths *t)
     put(t, "shared", "latency", true, profile->shared_latency,
         doubt(profile->shared_latency));
     put(t, "clock", "overhead", true, profile->clock_overhead, 1);
+    put_rates(t, profile, ca);
 }
 
 /* ---- what was found ---- */

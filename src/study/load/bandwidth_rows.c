@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "probe/guard.h"
 #include "study/assume.h"
 #include "study/load/bandwidth_rows.h"
 
@@ -191,6 +192,28 @@ const char *bandwidth_flaw(const struct bandwidth_rate *rate)
     return NULL;
 }
 
+/* Beside others as much passes as they leave: their copies go on while the GPU
+ * is ours, and what is in an SM they may share where they do not take turns.
+ * NULL: there is nobody. */
+static const char *company_of(const struct bandwidth_question *q)
+{
+    const struct guard *const guard = prober_guard(q->lab->prober);
+    if (q->others)
+        return why_others_take;
+    return q->way != STREAM_SM && guard->leapt ? why_others_take : NULL;
+}
+
+/* Why it is but what passes at least; NULL: it is what passes. */
+static const char *why_more_may_pass(const struct bandwidth_question *q,
+                                     const struct bandwidth_found *found)
+{
+    if (!found->saturated)
+        return found->untold ? why_more_untold : why_no_more_room;
+    if (found->unlike)
+        return why_runs_unlike;
+    return q->brief ? company_of(q) : NULL;
+}
+
 bool bandwidth_report(const struct bandwidth_question *q,
                       const struct bandwidth_found *found)
 {
@@ -207,8 +230,9 @@ bool bandwidth_report(const struct bandwidth_question *q,
     finding_measured(f, rate->value);
     finding_interval(f, rate->low, rate->high,
                      rate->stepped ? -1 : LAB_CONFIDENCE_PERCENT / 100.0);
-    if (!found->saturated)
-        be_bound(f, STATUS_AT_LEAST, why_no_more_room);
+    const char *const more = why_more_may_pass(q, found);
+    if (more != NULL)
+        be_bound(f, STATUS_AT_LEAST, more);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {
         f->status = STATUS_IN_DOUBT;
         finding_because(f, why_runs_late, 100 * rate->disturbed);

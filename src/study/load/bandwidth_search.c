@@ -33,8 +33,10 @@ enum { ACCESSES_LOOK = 16 };
 enum { DITHER = 12 };
 /* Where a question is brief: on all SMs runs begin with so many cycles, some
  * times what a load takes, and each of thousands of warps passes so many tiles
- * at least.  Repetitions of a number, whose interval they make. */
-enum { BRIEF_CYCLES = 4096, BRIEF_TILES = 4, REPEATS_BRIEF = 5 };
+ * at least, as long as runs are no longer than so many cycles.  Repetitions of a
+ * number, whose interval they make. */
+enum { BRIEF_CYCLES = 4096, BRIEF_TILES = 4, BRIEF_MOST = 65536 };
+enum { REPEATS_BRIEF = 5 };
 /* B that an SM then has in flight, at most: some times what latency times
  * bandwidth is on any GPU (H200: 12 KB of memory, 10 KB of L2, 4 KB of L1). */
 enum { BRIEF_FLIGHT = 65536 };
@@ -273,6 +275,7 @@ static void summarise_cycles(const struct bandwidth_question *q,
         return;
     rate->score = stats_median(rates, count);
     rate->spread = 1 - stats_min(rates, count) / stats_max(rates, count);
+    rate->fastest = 1 / stats_min(times, count);
     const double tile = rounding_of(q, s, rate, warps);
     const struct undisturbed time =
         undisturbed_of(times, count, tile * stats_median(times, count));
@@ -403,20 +406,31 @@ static const struct samples *probe_stream(const struct bandwidth_question *q,
     return lab_probe(q->lab, "%s", text_of(q, s));
 }
 
+/* True if each warp passed enough.  On all SMs short runs of much in flight may
+ * be over for some warps before others begin: longer ones are not. */
+static bool is_enough(const struct bandwidth_question *q,
+                      const struct bandwidth_rate *rate)
+{
+    if (q->way == STREAM_BLOCKS)
+        return true;
+    if (q->way == STREAM_SM)
+        return rate->tiles >= LOOKS_LEAST;
+    return q->brief ? rate->tiles >= BRIEF_TILES && !rate->held
+                    : rate->tiles >= TILES_LEAST;
+}
+
 /* In so long a run that each warp passes enough: s->length, or more. */
 static struct bandwidth_rate measure_enough(const struct bandwidth_question *q,
                                             struct bandwidth_setup *s)
 {
-    const double least = q->way == STREAM_SM ? LOOKS_LEAST
-                         : q->brief          ? BRIEF_TILES
-                                             : TILES_LEAST;
+    const uint64_t most =
+        q->brief ? BRIEF_MOST : BANDWIDTH_CYCLES * GROWTH_CYCLES;
     for (;; s->length *= 2) {
         const struct samples *const samples = probe_stream(q, s);
         if (!lab_ok(q->lab))
             return (struct bandwidth_rate){0};
         const struct bandwidth_rate rate = summarise(q, s, samples);
-        if (q->way == STREAM_BLOCKS || rate.tiles >= least ||
-            s->length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
+        if (is_enough(q, &rate) || s->length >= most)
             return rate;
     }
 }
@@ -648,15 +662,12 @@ static bool is_saturated(const struct bandwidth_question *q,
     return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
 }
 
-/* Twice as much in flight gives twice as much where but its latency limits it;
- * where it gave less than half of that more, a limit is in sight. */
-static const double limit_in_sight = 0.5;
-
 /* What the search's own runs said of the setup, and by which share of it the
  * best of the others gave more: too little for the search, and not nothing. */
 static void note_trials(const struct ascent *a, struct bandwidth_found *found)
 {
     found->more = 0;
+    found->untold = false;
     for (size_t i = 0; i < a->count; i++)
         if (memcmp(&a->trials[i].knobs, &found->setup.knobs,
                    sizeof found->setup.knobs) == 0)
@@ -665,6 +676,8 @@ static void note_trials(const struct ascent *a, struct bandwidth_found *found)
         if (a->trials[i].rate.even && !a->trials[i].rate.held)
             found->more = fmax(found->more,
                                a->trials[i].rate.score / found->rate.score - 1);
+        else
+            found->untold = true;
 }
 
 /* From found->setup on, which becomes the best, one step after the other. */
@@ -686,7 +699,6 @@ static void climb(const struct bandwidth_question *q,
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
     found->saturated = is_saturated(q, &found->setup, &top);
-    found->limited = fmin(top.gain, top.last) < limit_in_sight;
     note_trials(&a, found);
 }
 
@@ -810,6 +822,36 @@ static void settle_flight(const struct bandwidth_question *q,
     found->rate = rate;
 }
 
+static void settle_cycles(const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
+{
+    struct bandwidth_setup *const s = &found->setup;
+    s->length = u64_max(s->length, q->least / 2);
+    lengthen(q, s);
+    if (lab_ok(q->lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
+        s->length > q->least)
+        search_again(q, found);
+    s->repeats = BANDWIDTH_REPEATS_FINAL;
+    found->rate = bandwidth_measure(q, s);
+}
+
+static void settle_blocks(const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
+{
+    struct bandwidth_setup *const s = &found->setup;
+    s->length *= 2;
+    s->repeats = REPEATS_PAIRS;
+    found->rate = lengthen(q, s);
+    if (!lab_ok(q->lab) || s->length <= BRIEF * q->bytes)
+        return;
+    search_again(q, found);
+    s->length /= 2;
+    s->repeats = REPEATS_PAIRS;
+    found->rate = lengthen(q, s);
+}
+
+/* ---- where a question is brief ----------------------------------------- */
+
 /* True if repetitions are alike, and what the search made of others. */
 static bool is_alike(const struct bandwidth_question *q,
                      const struct bandwidth_rate *rate, double score)
@@ -820,7 +862,8 @@ static bool is_alike(const struct bandwidth_question *q,
            fabs(rate->score - score) < alike * score;
 }
 
-/* One run of the least length, which a pause would make slower. */
+/* One run of the least length, which a pause would make slower; what it says
+ * otherwise widens the interval. */
 static bool stays_alike(const struct bandwidth_question *q,
                         struct bandwidth_found *found)
 {
@@ -838,65 +881,86 @@ static bool stays_alike(const struct bandwidth_question *q,
     return true;
 }
 
-static void settle_cycles(const struct bandwidth_question *q,
-                          struct bandwidth_found *found)
+/* True if short runs say it: all are alike, those of the search, too, and of
+ * memory the long one.  What the search saw of more in flight widens the
+ * interval. */
+static bool is_settled_shortly(const struct bandwidth_question *q,
+                               struct bandwidth_found *found, double score)
 {
-    struct bandwidth_setup *const s = &found->setup;
-    s->length = u64_max(s->length, q->least / 2);
-    lengthen(q, s);
-    if (lab_ok(q->lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
-        s->length > q->least)
-        search_again(q, found);
-    s->repeats = BANDWIDTH_REPEATS_FINAL;
-    found->rate = bandwidth_measure(q, s);
-}
-
-/*
- * Of a GPU whose runs are all alike, short ones tell what long ones do: so a
- * brief question asks some, and of memory, which pauses every some tens of
- * microseconds (H200), one as long as it takes to meet several pauses.  What
- * that says otherwise, and what the search saw of more in flight, widens the
- * interval.  False where runs differ, or seem to end short of a limit: then
- * long ones are asked as of any other question.  Of another bound the search's
- * own runs say enough, if they are alike.
- */
-static bool settle_brief(const struct bandwidth_question *q,
-                         struct bandwidth_found *found)
-{
-    struct bandwidth_setup *const s = &found->setup;
-    const double score = found->rate.score;
-    if (!found->saturated && found->limited)
-        return false;
-    if (!found->saturated && found->rate.low > 0)
-        return true;
-    s->repeats = REPEATS_BRIEF;
-    if (q->way == STREAM_SM)
-        s->length = u64_max(s->length, q->least);
-    found->rate = measure_enough(q, s);
-    if (!found->saturated)
-        return true;
-    if (!lab_ok(q->lab))
-        return true;
     if (!is_alike(q, &found->rate, score))
         return false;
     found->rate.high += found->more * found->rate.value;
     return q->way == STREAM_SM || q->least == 0 || stays_alike(q, found);
 }
 
-static void settle_blocks(const struct bandwidth_question *q,
-                          struct bandwidth_found *found)
+/* Twice as much in flight, as long as that gives more: a search by short runs
+ * that differ may have ended too early.  What more might give by its interval
+ * this may give, too. */
+static void climb_on(const struct bandwidth_question *q,
+                     struct bandwidth_found *found)
+{
+    struct bandwidth_rate *const best = &found->rate;
+    double gain = INFINITY;
+    struct bandwidth_setup more = found->setup;
+    while (double_up(q, &more)) {
+        const struct bandwidth_rate rate = bandwidth_measure(q, &more);
+        found->untold |= !rate.even || rate.held;
+        if (!lab_ok(q->lab) || !rate.even || rate.held)
+            break;
+        if (!is_more(&rate, best)) {
+            best->high = fmax(best->high, rate.high);
+            return;
+        }
+        gain = rate.value / best->value - 1;
+        found->setup = more;
+        *best = rate;
+    }
+    found->saturated = gain < assume(ASSUME_GROWTH_FAR);
+    if (found->saturated)
+        best->high += gain * best->value;
+}
+
+/* Whatever disturbs makes runs slower, and none faster: so where the quickest
+ * agrees with the densest half, that is what passes undisturbed. */
+static bool is_undisturbed(const struct bandwidth_rate *rate)
+{
+    return rate->fastest < (1 + assume(ASSUME_ALIKE)) * rate->value;
+}
+
+/*
+ * Of a GPU whose runs are all alike, short ones tell what long ones do: so a
+ * brief question asks some, and of memory, which pauses every some tens of
+ * microseconds (H200), one as long as it takes to meet several pauses.  Where
+ * they differ, as where something disturbs, there are more and longer ones,
+ * once, and more in flight; what these do not agree on is a bound.  So it costs
+ * a few times as much as on a quiet GPU, whatever disturbs.  Where no room is
+ * left for more in flight the search's own runs say enough of that bound.
+ */
+static void settle_brief(const struct bandwidth_question *q,
+                         struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
-    s->length *= 2;
-    s->repeats = REPEATS_PAIRS;
-    found->rate = lengthen(q, s);
-    if (!lab_ok(q->lab) || s->length <= BRIEF * q->bytes)
+    const double score = found->rate.score;
+    if (!found->saturated && found->rate.low > 0)
         return;
-    search_again(q, found);
-    s->length /= 2;
-    s->repeats = REPEATS_PAIRS;
-    found->rate = lengthen(q, s);
+    s->repeats = REPEATS_BRIEF;
+    if (q->way == STREAM_SM)
+        s->length = u64_max(s->length, q->least);
+    found->rate = measure_enough(q, s);
+    if (!lab_ok(q->lab) || !found->saturated ||
+        is_settled_shortly(q, found, score))
+        return;
+    if (q->way == STREAM_SM)
+        s->repeats = BANDWIDTH_REPEATS_FINAL;
+    else
+        s->length = u64_max(q->least, BRIEF_MOST);
+    found->rate = bandwidth_measure(q, s);
+    if (lab_ok(q->lab) && found->rate.value > 0)
+        climb_on(q, found);
+    found->unlike = !is_undisturbed(&found->rate);
 }
+
+/* ---- the whole --------------------------------------------------------- */
 
 struct bandwidth_setup bandwidth_with_width(const struct bandwidth_question *q,
                                             const struct bandwidth_setup *s,
@@ -926,8 +990,12 @@ struct bandwidth_found bandwidth_find(const struct bandwidth_question *q,
 {
     struct bandwidth_found found = bandwidth_search(
         q, like != NULL && like->value > 0 ? &like->setup : NULL);
-    if (!lab_ok(q->lab) || (q->brief && settle_brief(q, &found)))
+    if (!lab_ok(q->lab))
         return found;
+    if (q->brief) {
+        settle_brief(q, &found);
+        return found;
+    }
     (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(q, &found);
     settle_flight(q, &found);
     return found;

@@ -53,6 +53,7 @@ struct bandwidth_question {
     bool of_memory; /* the stated peak is its */
     unsigned part;  /* of L2 that the set is; 0: it is not of L2 */
     bool brief;     /* reads, with no more and no longer runs than it takes */
+    bool others;    /* the driver says that others use the GPU */
     double hz;      /* the SM clock, as it was measured before; 0: unknown */
 };
 
@@ -77,6 +78,7 @@ struct bandwidth_rate {
     double score; /* what a search compares */
     double value, low,
         high;         /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
+    double fastest;   /* as value, of the repetition that was fastest */
     double spread;    /* share by which repetitions differ */
     double disturbed; /* share by which they are late on average */
     bool stepped;     /* low and high are but the steps of what is timed */
@@ -94,7 +96,8 @@ struct bandwidth_found {
     double value; /* 0: not measured */
     struct bandwidth_setup setup;
     bool saturated; /* more in flight was tried and gave nothing */
-    bool limited;   /* the last step up gave less than half of what it could */
+    bool untold;    /* of some that was tried nothing could be told */
+    bool unlike;    /* some runs were clearly faster than most */
     double more;    /* share by which the best that was tried gave more */
     struct bandwidth_rate rate;
 };

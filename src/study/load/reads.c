@@ -1,9 +1,8 @@
 /*
  * How many bytes can be read in a time: of L1 and shared memory by one SM, of
- * L2 and memory by all.  It is to belong to what `topology` shows, so it asks no
- * more than it takes to be sure; by widths, shapes, operators and ways to write
- * the study `bandwidth` asks.  It runs apart until what it says on a GPU that
- * others disturb is never wrong (docs/trust.md).
+ * L2 and memory by all.  It belongs to what `topology` shows, so it asks no
+ * more than it takes to be sure, and as few runs where that cannot be had; by
+ * widths, shapes, operators and ways to write the study `bandwidth` asks.
  */
 #include "analysis/hits.h"
 #include "base/mem.h"
@@ -19,11 +18,15 @@ static const struct answer answers[] = {
 };
 static const char *const kernels[] = {"chase op=ca", "chase op=cg", NULL};
 
-static struct bandwidth_question
-question(struct lab *lab, const struct memory *m, enum bandwidth_row row)
+static struct bandwidth_question question(struct lab *lab,
+                                          const struct memory *m,
+                                          const struct gpu_state *now,
+                                          enum bandwidth_row row)
 {
     struct bandwidth_question q = bandwidth_question(lab, m, row);
     q.brief = true;
+    q.others = now->known && now->processes > 0;
+    q.hz = now->known ? now->hz : 0;
     return q;
 }
 
@@ -34,9 +37,9 @@ static double cost_by(struct lab *lab, const char *op)
         .cycles;
 }
 
-static struct fact_reading ask_l1(struct lab *lab)
+static struct fact_reading ask_l1(struct lab *lab, const struct gpu_state *now)
 {
-    const struct bandwidth_question q = question(lab, NULL, L1_READ);
+    const struct bandwidth_question q = question(lab, NULL, now, L1_READ);
     struct bandwidth_found found = {0};
     const double ca = cost_by(lab, "ca"), cg = cost_by(lab, "cg");
     if (lab_ok(lab) && !hits_cheaper(ca, cg))
@@ -46,15 +49,14 @@ static struct fact_reading ask_l1(struct lab *lab)
     return bandwidth_reading(&found);
 }
 
-static void ask_gpu(struct lab *lab, struct fact_reads *known)
+static void ask_gpu(struct lab *lab, const struct gpu_state *now,
+                    struct fact_reads *known)
 {
     struct memory m;
     if (!bandwidth_find_memory(lab, &m))
         return;
-    const struct gpu_state now = gpu_state_read(lab, "clock");
-    struct bandwidth_question read = question(lab, &m, MEMORY_ROUND);
-    struct bandwidth_question l2 = question(lab, &m, L2_READ);
-    read.hz = l2.hz = now.known ? now.hz : 0;
+    const struct bandwidth_question read = question(lab, &m, now, MEMORY_ROUND);
+    const struct bandwidth_question l2 = question(lab, &m, now, L2_READ);
     m.read = bandwidth_ask(&read, NULL);
     known->memory = bandwidth_reading(&m.read);
     if (lab_ok(lab))
@@ -64,14 +66,16 @@ static void ask_gpu(struct lab *lab, struct fact_reads *known)
 static void reads_run(struct lab *lab)
 {
     struct fact_reads *const known = fact_reads_write(lab);
-    known->l1 = ask_l1(lab);
-    const struct bandwidth_question q = question(lab, NULL, SHARED_READ);
+    const struct gpu_state now = gpu_state_read(lab, "clock");
+    if (lab_ok(lab))
+        known->l1 = ask_l1(lab, &now);
     if (!lab_ok(lab))
         return;
+    const struct bandwidth_question q = question(lab, NULL, &now, SHARED_READ);
     const struct bandwidth_found shared = bandwidth_ask(&q, NULL);
     known->shared = bandwidth_reading(&shared);
     if (lab_ok(lab))
-        ask_gpu(lab, known);
+        ask_gpu(lab, &now, known);
 }
 
 const struct study study_reads = {
@@ -83,6 +87,5 @@ const struct study study_reads = {
     .answers = answers,
     .kernels = kernels,
     .under_load = true,
-    .apart = true,
     .run = reads_run,
 };
