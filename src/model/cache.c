@@ -38,6 +38,7 @@ enum {
     ORDER_MAX = 16,        /* ways whose order is nibbles of a word */
     SLOTS_LARGE = 1 << 14, /* more than the host's nearest caches hold */
     AHEAD = 4,             /* accesses, of about 50 ns each */
+    HOST_LINE = 64,        /* bytes that the host's memory brings at a time */
     INDEX_BYTES = 8,       /* of an address */
 };
 /* Of a function that is seldom needed: what calls it often keeps its registers
@@ -169,6 +170,11 @@ bool cache_shape_even(const struct cache_shape *shape)
         if (shape->set_ways[set] != shape->set_ways[0])
             return false;
     return true;
+}
+
+bool cache_shape_large(const struct cache_shape *shape)
+{
+    return shape_slots(shape) >= SLOTS_LARGE;
 }
 
 static int check_line(const struct cache_shape *shape, struct error *err)
@@ -510,7 +516,7 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     choose_index(c);
     const uint32_t most_ways = lay_out_sets(c);
     c->even_ways = cache_shape_even(shape) ? most_ways : 0;
-    c->large = c->slots >= SLOTS_LARGE;
+    c->large = cache_shape_large(shape);
     allocate_slots(c);
     allocate_policy(c, most_ways);
     if (shape->evict_first || shape->evict_last)
@@ -1206,6 +1212,24 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     if (cache->shape.policy == POLICY_LRU)
         age_renew_likely(cache, set, likely);
     return take_sector(cache, likely, sector);
+}
+
+/* Of sets that are searched way by way; a hash leads elsewhere. */
+void cache_expect(const struct cache *cache, uint64_t address)
+{
+    const size_t ways = cache->even_ways;
+    const size_t number = set_of(cache, line_of(cache, address));
+    const uint64_t *const tags = cache->tags + number * ways;
+    if (ways == 0 || cache->bucket != NULL)
+        return;
+    __builtin_prefetch(&cache->sets[number], 1);
+    for (size_t way = 0; way < ways; way += HOST_LINE / sizeof *tags)
+        __builtin_prefetch(&tags[way], 1);
+    __builtin_prefetch(&tags[ways - 1], 1);
+    if (cache->few != NULL)
+        __builtin_prefetch(&cache->few[number * ways], 1);
+    if (cache->marks != NULL)
+        __builtin_prefetch(&cache->marks[number * ways], 1);
 }
 
 enum cache_result cache_access_as(struct cache *cache, uint64_t address,

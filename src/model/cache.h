@@ -145,6 +145,11 @@ enum cache_keep {
 /* As cache_access, by one who says so. */
 enum cache_result cache_access_as(struct cache *cache, uint64_t address,
                                   enum cache_keep keep);
+/* Its model is larger than what is nearest to the host's processor. */
+bool cache_shape_large(const struct cache_shape *shape);
+/* Changes nothing: the address will be accessed soon, after others, and the
+ * host's memory begins to bring what that needs. */
+void cache_expect(const struct cache *cache, uint64_t address);
 /* Looks up and changes nothing. */
 bool cache_holds(const struct cache *cache, uint64_t address);
 size_t cache_set_of(const struct cache *cache, uint64_t address);

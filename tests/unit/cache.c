@@ -683,6 +683,7 @@ static bool step_agrees(struct rng *r, struct cache *cache, struct slow *slow,
         cache_drop(cache, *address, bytes);
         slow_drop(slow, *address, bytes);
     }
+    cache_expect(cache, *address); /* changes nothing */
     return cache_set_of(cache, *address) == slow_set(slow->shape, *address) &&
            cache_access(cache, *address) == slow_access(slow, *address);
 }

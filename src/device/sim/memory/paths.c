@@ -39,6 +39,7 @@ struct cache_group {
     bool lasting;  /* over launches */
     bool parted;   /* instances are sides */
     bool hinted;   /* obeys hints */
+    bool large;    /* to the host */
     uint64_t aged; /* NOTHING: cache_counts_uses; else 0 */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
@@ -136,6 +137,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->hinted = profile_obeys_hints(cache);
     group->aged = cache_counts_uses(cache->shape.policy) ? NOTHING : 0;
     group->sector_shift = shift_of(cache->shape.sector);
+    group->large = cache_shape_large(&cache->shape);
     group->shape = cache->shape;
     if (group->parted)
         group->shape.sets /= SIDES;
@@ -808,6 +810,30 @@ static inline uint64_t line_of(const struct cache_shape *shape,
                : address / shape->line;
 }
 
+static void expect_at(const struct instance *instance, uint64_t address)
+{
+    if (instance->cache != NULL)
+        cache_expect(instance->cache, address);
+}
+
+/* What lanes will ask their nearest cache, if the host would wait for each. */
+static void expect(const struct route *route, const struct accessor *who,
+                   const struct warp_load *load)
+{
+    const struct cache_group *const group = route->level[0];
+    if (route->levels == 0 || !group->large)
+        return;
+    const struct profile_partitions *const p = &group->profile->partitions;
+    for (size_t i = 0; i < load->count; i++) {
+        const uint64_t at = load->addresses[i];
+        if (!group->parted)
+            expect_at(instance_of(group, who), at);
+        for (unsigned side = 0; group->parted && side < SIDES; side++)
+            if (p->replicates || side == side_home(p, at))
+                expect_at(&group->instances[side], side_key(p, at));
+    }
+}
+
 double paths_load(struct paths *paths, enum profile_path_id path,
                   const struct accessor *who, struct warp_load *load, double t)
 {
@@ -820,6 +846,8 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     sector.count = line.count = 0;
     sector.most = line.most = 0;
     double slowest = 0;
+    if (load->count > 1)
+        expect(&paths->routes[path], who, load);
     for (size_t i = 0; i < load->count; i++) {
         const uint64_t address = load->addresses[i];
         if (!put_distinct(&sector, address >> sector_shift))
