@@ -177,6 +177,7 @@ help:
 	@echo 'make truth      what is found on random GPUs is right (N=20 SEED=7000)'
 	@echo 'make calibrate  how often intervals hold the truth'
 	@echo 'make faults     a driver that fails at each call costs what it must'
+	@echo 'make faults_memory, make faults_files  a host out of memory, a full disk'
 	@echo 'make fuzz       readers under libFuzzer, ten minutes each (SECONDS_EACH=60)'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX); make uninstall takes it away'

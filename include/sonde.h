@@ -31,6 +31,8 @@
  * Whatever may be NULL is: a session that could not be opened, of which there
  * is nothing to be known; options, a wish or a style of which nothing is
  * wanted; an error that nobody reads.  NULL for anything else is a usage error.
+ * Where the host is out of memory a function ends with an error (those without
+ * one as if there were nothing), and a session keeps what it found.
  * A session is used by one thread at a time, several by as many at once.
  * Strings that are handed out live as long as the session unless said
  * otherwise; what is said to be freed by the caller is freed with free().

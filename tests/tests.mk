@@ -38,6 +38,9 @@ $(PRELOAD): tests/preload/fail.c | $(B)/.deps
 .PHONY: faults_files
 faults_files: $(B)/sonde $(PRELOAD)
 	@sh tools/faults_files.sh $(B)/sonde $(PRELOAD)
+.PHONY: faults_memory
+faults_memory: $(B)/sonde $(PRELOAD)
+	@sh tools/faults_memory.sh $(B)/sonde $(PRELOAD)
 
 TESTED := $(PRELOAD) $(B)/check $(B)/sonde $(B)/example $(INSTALLED) $(FAKE) $(FAULTY)
 check: $(TESTED)

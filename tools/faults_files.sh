@@ -1,15 +1,14 @@
 #!/bin/sh
 # The C library failing at the nth call: faults_files.sh SONDE FAIL.so
 #
-# A run on sim:quick with a report and a recording; each call of malloc (every
-# STEP-th, all for 1), write, fsync, rename and mmap fails once, write and fsync
-# with ENOSPC, EIO and EROFS.  The run must end with status 0 to 4, say a
-# sentence where it is not 0, and what is at the report's path must be a whole
-# report or nothing.  A line for each kind: how many were tried, how many failed.
+# A run on sim:quick with a report and a recording; each call of write, fsync,
+# rename and mmap fails once, write and fsync with ENOSPC, EIO and EROFS.  The run
+# must end with status 0 to 4, say a sentence where it is not 0, and what is at
+# the report's path must be a whole report or nothing.  A line for each kind: how
+# many were tried, how many failed.  Of malloc it is faults_memory.sh.
 set -u
 sonde=$(realpath "$1")
 library=$(realpath "$2")
-step=${STEP:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -45,7 +44,6 @@ sweep() { # FAIL ERRNO STEP
     echo "$1, errno $2: $calls calls, $tried failed one by one, $failed wrong"
 }
 
-sweep malloc 12 "$step"
 for errno in 28 5 30; do
     sweep write $errno "${WRITES:-1}"
     sweep fsync $errno 1

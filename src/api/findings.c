@@ -42,10 +42,12 @@ static struct handed_out *place_of(struct sonde *s, const char *id)
     for (size_t i = 0; i < s->handed_out_count; i++)
         if (strcmp(s->handed_out[i].id, id) == 0)
             return &s->handed_out[i];
+    char *const copy = xstrdup(id);
     s->handed_out = xreallocarray(s->handed_out, s->handed_out_count + 1,
                                   sizeof *s->handed_out);
     struct handed_out *const h = &s->handed_out[s->handed_out_count++];
-    *h = (struct handed_out){.id = xstrdup(id)};
+    *h = (struct handed_out){0};
+    h->id = copy;
     return h;
 }
 
@@ -119,6 +121,7 @@ static void hand_out(struct sonde *s, const struct finding *f,
 
 bool sonde_find(struct sonde *s, const char *id, struct sonde_finding *finding)
 {
+    MEM_GUARD(return false);
     const struct finding *const f =
         s != NULL && id != NULL ? results_find(&s->results, id) : NULL;
     if (f != NULL && finding != NULL)
@@ -131,13 +134,16 @@ size_t sonde_each(struct sonde *s,
                               const struct sonde_finding *finding),
                   void *context)
 {
+    MEM_GUARD(return 0);
     size_t i = 0;
     struct sonde_finding finding;
     if (s == NULL || each == NULL)
         return 0;
     while (i < s->results.finding_count) {
         hand_out(s, s->results.findings[i++], &finding);
-        if (each(context, &finding) != 0)
+        int status = 0;
+        MEM_FOREIGN(status = each(context, &finding));
+        if (status != 0)
             break;
     }
     return i;

@@ -15,20 +15,20 @@ enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };
 int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
               struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     static const char *const studies[] = {"isa"};
     static const struct sonde_isa everything;
     if (session_measures(s, __func__, err) != 0)
         return ERR_USAGE;
-    if (wish == NULL)
-        wish = &everything;
-    if (!session_words(wish->patterns, wish->pattern_count))
+    const struct sonde_isa *const w = wish != NULL ? wish : &everything;
+    if (!session_words(w->patterns, w->pattern_count))
         return session_lacks(__func__, "a pattern", err);
     const struct isa_wish isa = {
-        .patterns = wish->patterns,
-        .pattern_count = wish->pattern_count,
-        .levels = wish->levels != 0 ? wish->levels : LEVELS_USUAL,
-        .latency_only = wish->latency_only,
-        .parallelism = wish->parallelism,
+        .patterns = w->patterns,
+        .pattern_count = w->pattern_count,
+        .levels = w->levels != 0 ? w->levels : LEVELS_USUAL,
+        .latency_only = w->latency_only,
+        .parallelism = w->parallelism,
     };
     s->lab.isa = &isa;
     const int code = session_run(s, studies, COUNT_OF(studies), err);
@@ -77,6 +77,7 @@ static int bench_read(struct sonde *s, struct bench_wish *bench,
 int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
                 struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     if (wish == NULL || wish->snippet == NULL)
         return session_lacks(__func__, "the snippet", err);
@@ -99,6 +100,7 @@ int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
 int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,
                       char **text, struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     struct buf out = {0};
     if (name == NULL || text == NULL)

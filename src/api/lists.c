@@ -115,19 +115,28 @@ static void list_format(const struct report_format *f, list_row *row,
                                                                 : "one GPU"});
 }
 
-int sonde_list(enum sonde_list what, list_row *row, void *context,
-               struct sonde_error *err)
+/* Who listens, of whose memory we know nothing. */
+struct listener {
+    list_row *row;
+    void *context;
+};
+
+static void tell(void *listener, const struct sonde_entry *entry)
 {
-    struct error why = {0};
+    const struct listener *const l = listener;
+    MEM_FOREIGN(l->row(l->context, entry));
+}
+
+static int list(enum sonde_list what, list_row *row, void *context,
+                struct error *err)
+{
     int code = 0;
-    if (row == NULL)
-        return session_lacks(__func__, "what takes a row", err);
     switch (what) {
     case SONDE_DEVICES:
-        code = list_devices(row, context, &why);
+        code = list_devices(row, context, err);
         break;
     case SONDE_PROFILES:
-        code = list_profiles(row, context, &why);
+        code = list_profiles(row, context, err);
         break;
     case SONDE_STUDIES:
         for (size_t i = 0; study_table[i] != NULL; i++)
@@ -150,6 +159,18 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
             list_format(report_formats[i], row, context);
         break;
     }
+    return code;
+}
+
+int sonde_list(enum sonde_list what, list_row *row, void *context,
+               struct sonde_error *err)
+{
+    MEM_GUARD(return session_out_of_memory(err));
+    struct error why = {0};
+    if (row == NULL)
+        return session_lacks(__func__, "what takes a row", err);
+    struct listener listener = {row, context};
+    const int code = list(what, tell, &listener, &why);
     return session_hand_out(code, &why, err);
 }
 
@@ -305,6 +326,7 @@ static bool explain_finding(const char *name, struct buf *out)
  * is neither is a finding, an instruction or a simulated GPU. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     if (name == NULL || text == NULL)
         return session_lacks(__func__, "the name or the text", err);

@@ -75,8 +75,8 @@ struct names {
 static void add(struct names *n, const char *before, const char *name)
 {
     n->all = xreallocarray(n->all, n->count + 2, sizeof *n->all);
-    n->all[n->count++] = xasprintf("%s%s", before, name);
-    n->all[n->count] = NULL;
+    n->all[n->count] = xasprintf("%s%s", before, name);
+    n->all[++n->count] = NULL;
 }
 
 static void add_study(struct names *n, const struct study *study)

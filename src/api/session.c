@@ -43,6 +43,12 @@ int session_hand_out(int code, const struct error *from,
     return code;
 }
 
+int session_out_of_memory(struct sonde_error *err)
+{
+    struct error why;
+    return session_hand_out(mem_error(&why), &why, err);
+}
+
 int session_lacks(const char *function, const char *what,
                   struct sonde_error *err)
 {
@@ -60,8 +66,7 @@ bool session_words(const char *const *words, size_t count)
     return count == 0;
 }
 
-/* What builds reports must not leave out what it has no room for: it shares the
- * reserve. */
+/* What builds reports must not leave out what it has no room for. */
 void session_reserve(void)
 {
     mem_reserve();
@@ -87,7 +92,7 @@ static void (*user_sink)(enum sonde_log_level level, const char *text);
 
 static void pass_on(enum log_level level, const char *text)
 {
-    user_sink((enum sonde_log_level)level, text);
+    MEM_FOREIGN(user_sink((enum sonde_log_level)level, text));
 }
 
 void sonde_log(void (*sink)(enum sonde_log_level level, const char *text))
@@ -133,7 +138,9 @@ static void tell_progress(struct sonde *s)
     s->progress.seconds = now_seconds() - s->started;
     s->progress.part = progress_over(&s->part, s->progress.experiments);
     s->progress.left = seconds_left(s);
-    if (s->watch(s->context, &s->progress) != 0)
+    int status = 0;
+    MEM_FOREIGN(status = s->watch(s->context, &s->progress));
+    if (status != 0)
         stop_one(s->ticket);
 }
 
@@ -292,15 +299,33 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
     s->results.commit = xstrdup(sonde_commit());
     s->results.command =
         xcalloc(options->command_count, sizeof *s->results.command);
-    for (size_t i = 0; i < options->command_count; i++)
-        s->results.command[s->results.command_count++] =
-            xstrdup(options->command[i]);
+    for (size_t i = 0; i < options->command_count; i++) {
+        s->results.command[i] = xstrdup(options->command[i]);
+        s->results.command_count++;
+    }
     describe(&s->results, s->lab.info);
     describe_run(s, seed);
     if (s->why_not_gpu[0] != '\0')
         s->results.notice =
             xasprintf("No GPU was measured: this is the simulated %s.",
                       s->lab.info->spec);
+}
+
+struct opening {
+    const struct sonde_options *options;
+    struct sonde *session;
+};
+
+static int open_session(void *argument, struct error *err)
+{
+    struct opening *const o = argument;
+    session_reserve();
+    struct sonde *const s = o->session = xcalloc(1, sizeof *s);
+    s->ticket = stop_ticket(); /* a stop while it opens is for it, too */
+    const int code = open_source(s, o->options, err);
+    if (code == 0)
+        set_up(s, o->options);
+    return code;
 }
 
 int sonde_open(struct sonde **session, const struct sonde_options *options,
@@ -315,34 +340,46 @@ int sonde_open(struct sonde **session, const struct sonde_options *options,
         options = &plain;
     if (!session_words(options->command, options->command_count))
         return session_lacks(__func__, "a word of the command", err);
-    session_reserve();
-    struct sonde *const s = xcalloc(1, sizeof *s);
-    s->ticket = stop_ticket(); /* a stop while it opens is for it, too */
-    const int code = open_source(s, options, &why);
-    if (code != 0) {
-        free(s);
-        return session_hand_out(code, &why, err);
-    }
-    set_up(s, options);
-    *session = s;
+    struct opening opening = {.options = options};
+    const int code = mem_guarded(open_session, &opening, &why);
+    if (code == 0)
+        *session = opening.session;
+    else
+        sonde_close(opening.session, NULL);
+    return session_hand_out(code, &why, err);
+}
+
+/* A run that never came to an experiment has nothing worth a file. */
+static int keep_recording(void *session, struct error *err)
+{
+    struct sonde *const s = session;
+    const char *const stop =
+        s->lab.cut_short ? lab_reason_to_stop(&s->lab) : NULL;
+    if (s->record_path == NULL || s->prober == NULL)
+        return 0;
+    if (stop != NULL)
+        recording_stop(s->recording, stop);
+    return prober_experiments(s->prober) > 0
+               ? recording_write(s->recording, s->record_path, err)
+               : 0;
+}
+
+static int close_device(void *session, struct error *err)
+{
+    struct sonde *const s = session;
+    (void)err;
+    prober_free(s->prober);
+    device_close(s->device);
     return 0;
 }
 
 int sonde_close(struct sonde *s, struct sonde_error *err)
 {
-    struct error why = {0};
-    int code = 0;
+    struct error why = {0}, ignored;
     if (s == NULL)
         return 0;
-    const char *const stop =
-        s->lab.cut_short ? lab_reason_to_stop(&s->lab) : NULL;
-    if (s->record_path != NULL && stop != NULL)
-        recording_stop(s->recording, stop);
-    /* A run that never came to an experiment has nothing worth a file. */
-    if (s->record_path != NULL && prober_experiments(s->prober) > 0)
-        code = recording_write(s->recording, s->record_path, &why);
-    prober_free(s->prober);
-    device_close(s->device);
+    const int code = mem_guarded(keep_recording, s, &why);
+    mem_guarded(close_device, s, &ignored);
     recording_free(s->recording);
     results_free(&s->results);
     session_forget(s);
@@ -415,6 +452,7 @@ int session_run(struct sonde *s, const char *const *studies, size_t count,
 {
     struct error why = {0};
     session_forget(s);
+    s->lab.err = (struct error){0};
     s->started = now_seconds();
     s->lab.deadline = s->budget_s > 0 ? s->started + s->budget_s : 0;
     const int code = plan_run(&s->lab, studies, count, &why);
@@ -437,6 +475,7 @@ static size_t study_count(void)
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
               struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     if (session_measures(s, __func__, err) != 0)
         return ERR_USAGE;
     if (!session_words(studies, count))
@@ -544,6 +583,7 @@ int sonde_probe(struct sonde *s, const char *name,
                 const char *const *parameters, size_t count, char **table,
                 struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     struct samples samples;
     struct buf out = {0};
@@ -560,7 +600,7 @@ int sonde_probe(struct sonde *s, const char *name,
     /* The user's own parameters want more memory than there is. */
     if (code == ERR_DEVICE_MEMORY)
         code = why.code = ERR_USAGE;
-    if (code == ERR_INTERRUPTED)
+    if (code == ERR_INTERRUPTED && prober_stopped(s->prober))
         error_set(&why, ERR_INTERRUPTED, why_stopped);
     if (code == 0) {
         write_table(&samples, text, &out);
@@ -574,6 +614,7 @@ int sonde_probe(struct sonde *s, const char *name,
 int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
               size_t count, char **ptx, struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     struct experiment e;
     struct buf out = {0};

@@ -3,6 +3,7 @@
 #define SONDE_API_SESSION_H
 
 #include "api/progress.h"
+#include "base/mem.h"
 #include "probe/run.h"
 #include "probe/run/snippet_kernel.h"
 #include "sonde.h"
@@ -37,6 +38,9 @@ int session_lacks(const char *function, const char *what,
                   struct sonde_error *err);
 /* True if there are so many words and none is NULL. */
 bool session_words(const char *const *words, size_t count);
+
+/* What a function of sonde.h returns when there was no memory for its work. */
+int session_out_of_memory(struct sonde_error *err);
 
 /* Sets memory aside for the report of a run that has no more; before anything
  * is read or measured. */

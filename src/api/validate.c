@@ -34,6 +34,7 @@ static void tell_study(struct sonde *s)
 
 int sonde_validate(struct sonde *s, const char *path, struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     enum { NOT_FORETOLD = 1 };
     struct error why = {0};
     struct validation verdict = {0};
@@ -52,6 +53,7 @@ int sonde_validate(struct sonde *s, const char *path, struct sonde_error *err)
 
 int sonde_foretell(struct sonde *s, double seconds, struct sonde_error *err)
 {
+    MEM_GUARD(return session_out_of_memory(err));
     struct error why = {0};
     struct validation verdict = {0};
     if (session_measures(s, __func__, err) != 0)
@@ -66,7 +68,8 @@ int sonde_foretell(struct sonde *s, double seconds, struct sonde_error *err)
     const int status =
         twin_validate(&s->results, s->prober, &wish, &verdict, &why);
     /* What was found stands without it. */
-    return status == 0 || status == ERR_FILE || status == ERR_INTERRUPTED
+    const bool stands = status == ERR_FILE || status == ERR_INTERRUPTED;
+    return status == 0 || (stands && !mem_is_scarce())
                ? 0
                : session_hand_out(status, &why, err);
 }

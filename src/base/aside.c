@@ -150,7 +150,7 @@ static void *serve(void *argument)
         aside_work *const work = a->work;
         a->work = NULL;
         pthread_mutex_unlock(&a->lock);
-        const int status = work(a->argument, &a->err);
+        const int status = mem_guarded(work, a->argument, &a->err);
         pthread_mutex_lock(&a->lock);
         a->status = status;
         a->finished = true;

@@ -41,9 +41,11 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     reserve(b, 0);
     const size_t room = b->capacity - b->length;
-    const size_t length =
-        (size_t)vsnprintf(b->data + b->length, room, fmt, args);
+    const int needs = vsnprintf(b->data + b->length, room, fmt, args);
     va_end(args);
+    if (needs < 0)
+        mem_none();
+    const size_t length = (size_t)needs;
     if (length >= room) {
         reserve(b, length);
         vsnprintf(b->data + b->length, length + 1, fmt, again);

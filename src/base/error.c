@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,19 @@ static const struct {
 #undef X
 };
 
+static bool is_ascii_line(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return *text == '\0';
+}
+
 /* Sentences quote files and words that users gave; what would steer a terminal
  * or break the line does not get through.  What is cut off is no character. */
 static void keep_to_one_line(char text[static ERROR_TEXT_MAX])
 {
+    if (is_ascii_line(text)) /* nor is there memory for more, perhaps */
+        return;
     struct buf plain = {0};
     text_put_plain(&plain, text);
     size_t length = plain.length;

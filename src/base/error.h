@@ -3,8 +3,9 @@
  * user can act on.
  *
  * A function that can fail returns 0 or a negative `enum error_code`, and
- * takes a `struct error *` that is never NULL.  Out of memory on the host and
- * broken invariants are not errors: they stop the program (see mem.h).
+ * takes a `struct error *` that is never NULL.  Broken invariants are no
+ * errors: they stop the program.  Where the host is out of memory nobody looks,
+ * but whoever guards the work (see mem.h).
  */
 #ifndef SONDE_BASE_ERROR_H
 #define SONDE_BASE_ERROR_H

@@ -91,6 +91,8 @@ static int write_in_place(const char *path, const void *data, size_t length,
 static char *target_of(const char *path)
 {
     char *const target = realpath(path, NULL);
+    if (target == NULL && errno == ENOMEM)
+        mem_none();
     return target != NULL ? target : xstrdup(path);
 }
 

@@ -122,7 +122,7 @@ static const char **copy_line(int argc, char **argv)
 {
     const char **const line = calloc((size_t)argc + 1, sizeof *line);
     if (line == NULL)
-        abort();
+        exit(say_no_memory());
     line[0] = "sonde";
     for (int i = 1; i < argc; i++)
         line[i] = argv[i];

@@ -61,7 +61,7 @@ static void make_folders(const char *path)
 {
     char *const folder = strdup(path);
     if (folder == NULL)
-        abort();
+        exit(say_no_memory());
     for (char *at = folder + 1; (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
         mkdir(folder, 0777);
@@ -78,14 +78,14 @@ char *pattern_fill(const char *path, const struct pattern_names *names)
         return NULL;
     FILE *const out = open_memstream(&text, &length);
     if (out == NULL)
-        abort();
+        exit(say_no_memory());
     for (const char *at = path; *at != '\0'; at++)
         if (*at == '%')
             put_mark(out, *++at, names);
         else
             fputc(*at, out);
     if (fclose(out) != 0)
-        abort();
+        exit(say_no_memory());
     if (strchr(path, '%') != NULL)
         make_folders(text);
     return text;

@@ -36,7 +36,7 @@ static int require_list(const struct sonde *session, char *list)
     const char **const patterns = calloc(most, sizeof *patterns);
     size_t count = 0;
     if (patterns == NULL)
-        abort();
+        return say_no_memory();
     for (char *at = strtok(list, ","); at != NULL; at = strtok(NULL, ","))
         patterns[count++] = at;
     const int status = require(session, patterns, count);
@@ -50,7 +50,7 @@ int require_status(const struct options *o, const struct sonde *session)
     if (o->require != NULL) {
         char *const list = strdup(o->require);
         if (list == NULL)
-            abort();
+            return say_no_memory();
         status = require_list(session, list);
         free(list);
     }

@@ -16,6 +16,14 @@ void say_of(const char *whom)
     said_of = whom;
 }
 
+/* What is left where there is no memory for more. */
+static void keep_ascii(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 void say(const char *fmt, ...)
 {
     char text[2048];
@@ -24,10 +32,19 @@ void say(const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     char *const plain = sonde_plain(text);
+    if (plain == NULL)
+        keep_ascii(text);
     progress_clear();
     fprintf(stderr, "sonde: %s%s%s\n", said_of != NULL ? said_of : "",
-            said_of != NULL ? ": " : "", plain);
+            said_of != NULL ? ": " : "", plain != NULL ? plain : text);
     free(plain);
+}
+
+int say_no_memory(void)
+{
+    enum { CUT_SHORT = 1 };
+    say("the host is out of memory");
+    return CUT_SHORT;
 }
 
 int say_result(const char *text)

@@ -46,10 +46,11 @@ void curve_point(struct finding_curve *curve, struct curve_seen seen)
         return;
     curve->x = xreallocarray(curve->x, curve->count + 1, sizeof *curve->x);
     curve->y = xreallocarray(curve->y, curve->count + 1, sizeof *curve->y);
+    char *const evidence = xstrdup(seen.experiment);
     curve->x[curve->count] = seen.x;
     curve->y[curve->count++] = seen.y;
     free(curve->evidence);
-    curve->evidence = xstrdup(seen.experiment);
+    curve->evidence = evidence;
 }
 
 /* ---- order -------------------------------------------------------------- */

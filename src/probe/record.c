@@ -93,10 +93,10 @@ uint64_t recording_seed(const struct recording *r)
 
 static struct entry *new_entry(struct recording *r, const char *experiment)
 {
+    char *const copy = xstrdup(experiment);
     r->entries = xreallocarray(r->entries, r->count + 1, sizeof *r->entries);
     struct entry *const e = &r->entries[r->count++];
-    *e = (struct entry){.experiment = xstrdup(experiment),
-                        .hash = hash_long_text(experiment)};
+    *e = (struct entry){.experiment = copy, .hash = hash_long_text(copy)};
     return e;
 }
 
@@ -111,24 +111,30 @@ static char *column_names(const struct samples *s)
 void recording_add(struct recording *r, const char *experiment,
                    const struct samples *s)
 {
+    const size_t bytes = s->rows * s->columns * sizeof *s->data;
+    char *const columns = column_names(s), *disturbed = NULL;
+    if (s->disturbed != NULL)
+        disturbed = xstrdup(s->disturbed);
+    int64_t *const data = xmalloc(bytes);
+    if (bytes > 0)
+        memcpy(data, s->data, bytes);
+    /* Without memory there is no entry, and never half of one. */
     struct entry *const e = new_entry(r, experiment);
-    e->columns = column_names(s);
-    e->disturbed = s->disturbed != NULL ? xstrdup(s->disturbed) : NULL;
+    e->columns = columns;
+    e->disturbed = disturbed;
     e->width = s->columns;
     e->rows = s->rows;
-    const size_t bytes = s->rows * s->columns * sizeof *s->data;
-    e->data = xmalloc(bytes);
-    if (bytes > 0)
-        memcpy(e->data, s->data, bytes);
+    e->data = data;
     grow(r, e);
 }
 
 void recording_refuse(struct recording *r, const char *experiment,
                       const struct error *why)
 {
+    char *const sentence = xstrdup(why->text);
     struct entry *const e = new_entry(r, experiment);
     e->refused = why->code;
-    e->why = xstrdup(why->text);
+    e->why = sentence;
     grow(r, e);
 }
 
@@ -139,8 +145,9 @@ void recording_grow(struct recording *r, const char *path)
 
 void recording_stop(struct recording *r, const char *why)
 {
+    char *const copy = xstrdup(why);
     free(r->stopped);
-    r->stopped = xstrdup(why);
+    r->stopped = copy;
 }
 
 const char *recording_stopped(const struct recording *r)

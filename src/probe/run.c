@@ -44,6 +44,7 @@ struct prober {
     struct watch watch; /* of the launch that runs */
     char *letter;       /* room for what is sent */
     bool warm;
+    bool measures; /* an experiment; still, once there was no memory for it */
     unsigned renewals; /* for how many more lost devices there is another */
     struct loaded *loaded;
     size_t loaded_count;
@@ -224,10 +225,9 @@ static int load_module(struct prober *p, const struct source *source,
         return err->code;
     p->loaded =
         xreallocarray(p->loaded, p->loaded_count + 1, sizeof *p->loaded);
-    p->loaded[p->loaded_count++] = (struct loaded){.ptx = xstrdup(source->ptx),
-                                                   .level = source->level,
-                                                   .hash = hash,
-                                                   .module = *module};
+    char *const ptx = xstrdup(source->ptx);
+    p->loaded[p->loaded_count++] = (struct loaded){
+        .ptx = ptx, .level = source->level, .hash = hash, .module = *module};
     return 0;
 }
 
@@ -319,11 +319,16 @@ struct assembly {
     pthread_t thread;
 };
 
-static void *assemble(void *argument)
+static int assemble(void *argument, struct error *err)
 {
     struct assembly *const a = argument;
+    return a->experiment.probe->assemble(a->prober, &a->experiment, err);
+}
+
+static void *assemble_aside(void *argument)
+{
     struct error ignored;
-    a->experiment.probe->assemble(a->prober, &a->experiment, &ignored);
+    mem_guarded(assemble, argument, &ignored);
     return NULL;
 }
 
@@ -363,6 +368,13 @@ struct batch {
     struct assembly assembly;
 };
 
+static int prepare_ready(void *argument, struct error *err)
+{
+    const struct batch *const b = argument;
+    device_prepare(b->prober->device, b->sources, b->ready, err);
+    return 0;
+}
+
 static int compile_batch(void *argument, struct error *err)
 {
     struct batch *const b = argument;
@@ -373,8 +385,9 @@ static int compile_batch(void *argument, struct error *err)
             write_kernel(p, b->texts[i], a, &b->ptx[i], &b->sources[b->ready]);
     a->started = a->there &&
                  device_told(p->info, PROPERTY_MEMORY_BYTES, 0) >= roomy &&
-                 aside_thread(&a->thread, assemble, a) == 0;
-    device_prepare(p->device, b->sources, b->ready, err);
+                 aside_thread(&a->thread, assemble_aside, a) == 0;
+    mem_guarded(prepare_ready, b,
+                err); /* a thread must not outlive the batch */
     if (a->started)
         pthread_join(a->thread, NULL);
     return 0;
@@ -832,6 +845,9 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     if (prober_stopped(p))
         return error_set(err, ERR_INTERRUPTED,
                          "stopped before it was measured");
+    /* Its device was left in the middle of something. */
+    if (p->measures)
+        return mem_error(err);
     if (experiment_parse(text, &e, err) != 0)
         return err->code;
     char *const name = experiment_text(&e);
@@ -840,9 +856,11 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     samples_init(samples, e.probe);
     p->experiments++;
     const double began = now_seconds();
+    p->measures = true;
     const int status = p->device == NULL
                            ? replay(p, &e, name, samples, err)
                            : run_named(p, text, name, samples, err);
+    p->measures = false;
     log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
     if (status == 0 && samples->disturbed != NULL)
         log_say(LOG_DEBUG,

@@ -171,8 +171,9 @@ static void add_uuid(struct results *into, const struct results *from)
     char *const both = xasprintf("%s, %s", one->text, other->text);
     for (size_t i = 0; i < into->device_count; i++)
         if (strcmp(into->device[i].name, "uuid") == 0) {
+            const struct value value = value_text(both);
             value_free(&into->device[i].value);
-            into->device[i].value = value_text(both);
+            into->device[i].value = value;
         }
     free(both);
 }

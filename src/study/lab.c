@@ -96,6 +96,8 @@ char *lab_text(struct lab *lab, const char *fmt, ...)
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
+    if (length < 0)
+        mem_none();
     char *const text = lab_alloc(lab, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, fmt, args);
     va_end(args);

@@ -162,6 +162,30 @@ static void run_watched(struct lab *lab, const struct study *study)
         gpu_state_report(lab, &before, &after);
 }
 
+struct watched {
+    struct lab *lab;
+    const struct study *study;
+};
+
+static int run_guarded(void *argument, struct error *err)
+{
+    const struct watched *const w = argument;
+    (void)err; /* those of a study are its lab's */
+    run_watched(w->lab, w->study);
+    return 0;
+}
+
+/* One that there is no memory for ends there; those before it are reported. */
+static void run_with_memory(struct lab *lab, const struct study *study)
+{
+    struct watched watched = {lab, study};
+    struct error err;
+    if (mem_guarded(run_guarded, &watched, &err) == 0)
+        return;
+    lab->err = err;
+    lab->cut_short = true;
+}
+
 /* Runs one study; an error of the device is kept in *err for all that follow.
  */
 static void run_study(struct lab *lab, const struct study *study,
@@ -177,7 +201,7 @@ static void run_study(struct lab *lab, const struct study *study,
     limit_study(lab, study);
     prober_renewals(lab->prober, RENEWALS);
     if (why == NULL || study->judges)
-        run_watched(lab, study);
+        run_with_memory(lab, study);
     lab->experiments_most = lab->all_experiments_most;
     if (!lab_ok(lab)) {
         const char *const excused = lab_excuse_fault(lab);

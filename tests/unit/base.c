@@ -682,13 +682,6 @@ START_TEST(log_goes_to_the_sink_only)
 }
 END_TEST
 
-START_TEST(xreallocarray_stops_on_overflow)
-{
-    testing_dies();
-    free(xreallocarray(NULL, SIZE_MAX / 2, 3));
-}
-END_TEST
-
 static void add_text_tests(TCase *t)
 {
     tcase_add_loop_test(t, text_to_u64_takes_whole_numbers_only, 0,
@@ -743,7 +736,6 @@ Suite *suite_base(void)
     tcase_add_test(t, rng_unit_is_in_its_range);
     tcase_add_test(t, rng_normal_has_mean_0_and_deviation_1);
     tcase_add_test(t, log_goes_to_the_sink_only);
-    tcase_add_test_raise_signal(t, xreallocarray_stops_on_overflow, SIGABRT);
     add_text_tests(t);
     add_file_tests(t);
     return suite;

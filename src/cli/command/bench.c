@@ -23,7 +23,7 @@ static char *read_snippet(const char *path)
     FILE *const file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
     char *const text = calloc(1, SNIPPET_MOST + 1);
     if (text == NULL)
-        abort();
+        exit(say_no_memory()); /* nothing is begun yet */
     const size_t length = file != NULL ? fread(text, 1, SNIPPET_MOST, file) : 0;
     const char *why = NULL;
     if (file == NULL || ferror(file))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 struct studies {
@@ -15,7 +16,7 @@ static void name_study(struct studies *s, const char *name, size_t length)
     s->names = realloc(s->names, (s->count + 1) * sizeof *s->names);
     char *const copy = strndup(name, length);
     if (s->names == NULL || copy == NULL)
-        abort();
+        exit(say_no_memory()); /* nothing is begun yet */
     s->names[s->count++] = copy;
 }
 

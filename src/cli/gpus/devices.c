@@ -19,7 +19,7 @@ static void add(struct devices *d, const char *scheme, size_t scheme_length,
     d->specs = realloc(d->specs, (d->count + 1) * sizeof *d->specs);
     char *const spec = malloc(scheme_length + length + 1);
     if (d->specs == NULL || spec == NULL)
-        abort();
+        exit(say_no_memory());
     memcpy(spec, scheme, scheme_length);
     memcpy(spec + scheme_length, rest, length);
     spec[scheme_length + length] = '\0';

@@ -169,7 +169,7 @@ static bool read_out(struct gpu *g)
     enum { PIECE = 65536 };
     g->text = realloc(g->text, g->length + PIECE);
     if (g->text == NULL)
-        abort();
+        exit(say_no_memory());
     const ssize_t got = read(g->out, g->text + g->length, PIECE);
     if (got > 0)
         g->length += (size_t)got;
@@ -223,7 +223,7 @@ static void wait_for_some(struct several *s)
 {
     struct pollfd *const waits = calloc(s->begun, sizeof *waits);
     if (waits == NULL)
-        abort();
+        exit(say_no_memory());
     for (size_t i = 0; i < s->begun; i++)
         waits[i] = (struct pollfd){.fd = s->gpus[i].out, .events = POLLIN};
     const int ready = poll(waits, s->begun, LOOK_MS);
@@ -291,7 +291,7 @@ int several_run(const struct options *options, const struct devices *devices,
                         .jobs = jobs_of(options, devices),
                         .gpus = calloc(devices->count, sizeof *s.gpus)};
     if (s.gpus == NULL)
-        abort();
+        exit(say_no_memory());
     for (size_t i = 0; i < s.count; i++)
         s.gpus[i] =
             (struct gpu){.spec = devices->specs[i], .out = -1, .far = -1};

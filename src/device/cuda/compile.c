@@ -285,18 +285,25 @@ struct batch {
     atomic_size_t next;
 };
 
-static void *work(void *argument)
+static int work(void *argument, struct error *err)
 {
     struct batch *const batch = argument;
-    struct error err;
     if (DRIVER_ASK(batch->compiler->driver, cuCtxSetCurrent,
                    (batch->compiler->context)) != 0)
-        return NULL;
+        return ERR_DEVICE;
     for (size_t i; (i = atomic_fetch_add(&batch->next, 1)) < batch->count;) {
         struct job *const job = &batch->jobs[i];
         job->done =
-            complete(batch->compiler, job->program, job->source, &err) == 0;
+            complete(batch->compiler, job->program, job->source, err) == 0;
     }
+    return 0;
+}
+
+/* None may leave what others still work on. */
+static void *work_guarded(void *batch)
+{
+    struct error ignored;
+    mem_guarded(work, batch, &ignored);
     return NULL;
 }
 
@@ -318,9 +325,9 @@ static void run_batch(struct batch *batch)
     if (wanted > THREADS_MOST)
         wanted = THREADS_MOST;
     while (started + 1 < wanted &&
-           aside_thread(&threads[started], work, batch) == 0)
+           aside_thread(&threads[started], work_guarded, batch) == 0)
         started++;
-    work(batch);
+    work_guarded(batch);
     while (started > 0)
         pthread_join(threads[--started], NULL);
 }

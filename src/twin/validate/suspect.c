@@ -194,10 +194,13 @@ static int try_value(struct search *s, struct finding *f, struct value value)
         value_free(&value);
         return 0;
     }
+    s->trying->lent_value = before;
+    s->trying->lent = f;
     f->value = value;
     const bool whole = consistent(s->trying, s->suspicion->component);
     const int status = failing(s->trying, s->suspicion, wrong, &failed);
     f->value = before;
+    s->trying->lent = NULL;
     if (status == 0 && better(s, failed, whole)) {
         value_free(&s->value);
         s->finding = f;

@@ -92,8 +92,8 @@ void trying_repair(struct trying *t, struct finding *f, struct value value,
         value_free(&value);
         return;
     }
-    t->repairs[t->repair_count++] =
-        (struct repair){f, f->value, xstrdup(because)};
+    char *const why = xstrdup(because);
+    t->repairs[t->repair_count++] = (struct repair){f, f->value, why};
     f->value = value;
     t->verdict.doubted++;
 }

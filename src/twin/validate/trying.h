@@ -24,10 +24,14 @@ struct trying {
     struct rng rng;
     struct validation verdict;
     bool brief;
+    bool means_only; /* where loads are found is not asked */
     char excuse[256]; /* why something was not asked, the first */
     double until;     /* now_seconds(), after which nothing more is asked */
     struct repair repairs[REPAIRS_MOST];
     size_t repair_count;
+    /* A finding whose value is another for a moment; or NULL. */
+    struct finding *lent;
+    struct value lent_value;
     struct error *err;
 };
 

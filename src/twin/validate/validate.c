@@ -10,17 +10,22 @@
 #include "twin/profile.h"
 #include "twin/validate/trying.h"
 
-/* What was reported stands again, in doubt. */
+/* What was reported stands again, in doubt: first all values, then, which takes
+ * memory, why. */
 static void give_back(struct trying *t)
 {
+    if (t->lent != NULL)
+        t->lent->value = t->lent_value;
     for (size_t i = 0; i < t->repair_count; i++) {
         struct repair *const r = &t->repairs[i];
         value_free(&r->finding->value);
         r->finding->value = r->reported;
         r->finding->status = STATUS_IN_DOUBT;
         r->finding->has_interval = false;
-        finding_because(r->finding, "%s", r->because);
-        free(r->because);
+    }
+    for (size_t i = 0; i < t->repair_count; i++) {
+        finding_because(t->repairs[i].finding, "%s", t->repairs[i].because);
+        free(t->repairs[i].because);
     }
 }
 
@@ -54,6 +59,14 @@ static void note_sums(struct trying *t)
     none->skipped = true; /* nobody misses it */
 }
 
+static int try_all(void *trying, struct error *err)
+{
+    struct trying *const t = trying;
+    (void)err;
+    const int status = try_means(t);
+    return status == 0 && !t->means_only ? try_structure(t) : status;
+}
+
 int twin_validate(struct results *results, struct prober *device,
                   const struct validation_wish *wish,
                   struct validation *verdict, struct error *err)
@@ -66,6 +79,7 @@ int twin_validate(struct results *results, struct prober *device,
         .told = {.results = results},
         .device = device,
         .brief = wish->brief,
+        .means_only = wish->means_only,
         .until = wish->seconds > 0 ? now_seconds() + wish->seconds : INFINITY,
         .err = err};
     char *const text = twin_profile(results, NULL, err);
@@ -73,9 +87,7 @@ int twin_validate(struct results *results, struct prober *device,
         return err->code;
     free(text);
     rng_seed(&t.rng, prober_seed(device));
-    int status = try_means(&t);
-    if (status == 0 && !wish->means_only)
-        status = try_structure(&t);
+    const int status = mem_guarded(try_all, &t, err);
     give_back(&t);
     note_sums(&t);
     buf_free(&t.told.chosen);

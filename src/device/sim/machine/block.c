@@ -107,6 +107,8 @@ void blocks_reserve(struct machine *m)
     if (all <= m->warp_room_bytes)
         return;
     free(m->warp_room);
+    m->warp_room = NULL;
+    m->warp_room_bytes = 0;
     m->warp_room = xmalloc(all);
     m->warp_room_bytes = all;
 }
