@@ -1232,6 +1232,13 @@ void cache_expect(const struct cache *cache, uint64_t address)
         __builtin_prefetch(&cache->marks[number * ways], 1);
 }
 
+enum cache_result cache_access_more(struct cache *cache, uint64_t address)
+{
+    return slot_has(cache, cache->last, line_of(cache, address))
+               ? take_sector(cache, cache->last, sector_of(cache, address))
+               : cache_access(cache, address);
+}
+
 enum cache_result cache_access_as(struct cache *cache, uint64_t address,
                                   enum cache_keep keep)
 {

@@ -132,6 +132,9 @@ enum cache_result {
 
 /* Looks up and, on a miss, fills. */
 enum cache_result cache_access(struct cache *cache, uint64_t address);
+/* A further sector that the access before asked for, too: of the same line it
+ * is no further use, which a policy would count. */
+enum cache_result cache_access_more(struct cache *cache, uint64_t address);
 /* For how long a line shall stay: the victim of a full set is one that shall
  * stay short, if there is one, else one that need not stay long, and among
  * equals the policy's, or else the lowest (lru, fifo: oldest).  What a cache

@@ -286,6 +286,30 @@ START_TEST(a_sector_miss_evicts_nothing)
 }
 END_TEST
 
+START_TEST(what_comes_at_once_is_one_use)
+{
+    uint32_t ways[] = {2};
+    const struct cache_shape shape = {.line = 128,
+                                      .sector = 32,
+                                      .sets = 1,
+                                      .set_ways = ways,
+                                      .policy = POLICY_LRU_MIDPOINT,
+                                      .behind = 1};
+    struct cache *const cache = cache_new(&shape, 1);
+    ck_assert_int_eq(cache_access(cache, 0), CACHE_MISS);
+    ck_assert_int_eq(cache_access_more(cache, 32), CACHE_SECTOR_MISS);
+    ck_assert_int_eq(cache_access_more(cache, 32), CACHE_HIT);
+    /* It was not hit since it came, so two others put it out. */
+    cache_access(cache, 128);
+    cache_access(cache, 256);
+    ck_assert(!cache_holds(cache, 0) && !cache_holds(cache, 32));
+    /* What is asked for on another line comes as if it was alone. */
+    ck_assert_int_eq(cache_access_more(cache, 0), CACHE_MISS);
+    ck_assert(cache_holds(cache, 0));
+    cache_free(cache);
+}
+END_TEST
+
 /* ---- index ---- */
 
 START_TEST(the_set_is_the_line_modulo_the_sets)
@@ -1071,6 +1095,7 @@ Suite *suite_cache(void)
     tcase_add_loop_test(t, clear_forgets_all, 0, POLICY_WEIGHTED);
     tcase_add_test(t, a_miss_brings_in_one_sector);
     tcase_add_test(t, a_sector_miss_evicts_nothing);
+    tcase_add_test(t, what_comes_at_once_is_one_use);
     tcase_add_test(t, the_set_is_the_line_modulo_the_sets);
     tcase_add_test(t, set_bits_choose_the_set);
     tcase_add_test(t, listed_set_bits_are_xored);

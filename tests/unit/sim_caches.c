@@ -83,6 +83,19 @@ START_TEST(a_line_that_was_used_at_once_outlives_the_next)
 }
 END_TEST
 
+/* A miss of L1 asks L2 for its four sectors at once, which is one use of the
+ * line: two new ones put it out. */
+START_TEST(all_sectors_of_a_load_are_one_use)
+{
+    static const char gpu[] =
+        "caches/l1={'line': 128, 'sector': 128, 'sets': 1, 'ways': 1} "
+        "caches/l2={'sets': 1, 'ways': 2, 'scope': 'gpu', "
+        "'policy': " MIDPOINT "}";
+    ASSERT_COST(500, gpu, "ca", 0, 128, 256, 0);
+    ASSERT_COST(200, gpu, "ca", 0, 128, 0, 256, 384, 0);
+}
+END_TEST
+
 /* ---- index and slices ---- */
 
 START_TEST(lines_of_different_slices_do_not_meet)
@@ -369,6 +382,7 @@ Suite *suite_sim_caches(void)
     TCase *t;
     Suite *const suite = suite_of("sim_caches", 20, &t);
     tcase_add_test(t, a_line_that_was_used_at_once_outlives_the_next);
+    tcase_add_test(t, all_sectors_of_a_load_are_one_use);
     tcase_add_test(t, lines_of_different_slices_do_not_meet);
     tcase_add_test(t, bits_far_above_choose_slices_and_sets);
     tcase_add_test(t, each_half_has_its_own_slices);

@@ -475,6 +475,19 @@ static inline bool group_hit(const struct paths *paths,
     return instance_hit(paths, group, instance_of(group, who), who, address);
 }
 
+/* As group_hit, of a further piece of what was asked for at once. */
+static bool group_hit_more(const struct paths *paths,
+                           const struct cache_group *group,
+                           const struct accessor *who, uint64_t address)
+{
+    struct instance *const instance = instance_of(group, who);
+    if (who->hint != 0 && group->hinted)
+        return look_up_hinted(paths, group, instance, address, who->hint);
+    instance->latest = NOTHING;
+    instance->stored = NOTHING;
+    return cache_access_more(instance->cache, address) == CACHE_HIT;
+}
+
 static struct instance *side_instance(const struct paths *paths,
                                       const struct cache_group *group,
                                       unsigned side)
@@ -529,7 +542,7 @@ SELDOM static bool pieces_hit(const struct paths *paths,
         if (at >> group->sector_shift == a.address >> group->sector_shift)
             continue;
         hit = (group->parted ? parted_hit(paths, group, who, at, &nothing)
-                             : group_hit(paths, group, who, at)) &&
+                             : group_hit_more(paths, group, who, at)) &&
               hit;
     }
     return hit;
@@ -901,12 +914,13 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
         return fetched_from(paths, level);
     const struct cache_group *const group = &paths->caches[path->cache[level]];
     const uint64_t sector = (uint64_t)1 << group->sector_shift;
+    const uint64_t first = address & ~(sector - 1);
     double slowest = 0;
-    for (uint64_t at = address & ~(sector - 1); at < address + bytes;
-         at += sector) {
+    for (uint64_t at = first; at < address + bytes; at += sector) {
+        const bool hit = at == first ? group_hit(paths, group, who, at)
+                                     : group_hit_more(paths, group, who, at);
         const double cycles =
-            group_hit(paths, group, who, at)
-                ? fetched_from(paths, level)
+            hit ? fetched_from(paths, level)
                 : fetch_from(paths, who, level + 1, at, sector);
         slowest = cycles > slowest ? cycles : slowest;
     }
