@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/curve/mode_between.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "testing.h"
@@ -334,10 +336,57 @@ START_TEST(classify_gives_samples_back_to_their_level)
 }
 END_TEST
 
+/* ---- a third level between two ---- */
+
+/* Mixtures of what the near one and the far one are, but for the third. */
+static double between(double near, double third, double far, double *value)
+{
+    enum { COUNT = 1200 };
+    static const struct shape one = {73, 1.5, 1}, other = {540, 3, 1};
+    const struct shape mixed[] = {
+        {73, 1.5, near}, {170, 2, third}, {540, 3, far}};
+    const struct mode_rule rule = {
+        .width = 0.05, .above = 77, .below = 508, .share = 0.1};
+    double *const drawn[] = {draw(&one, 1, COUNT, 1), draw(mixed, 3, COUNT, 2),
+                             draw(&other, 1, COUNT, 3)};
+    double *at[COUNT_OF(drawn)];
+    for (size_t i = 0; i < COUNT_OF(drawn); i++)
+        at[i] = stats_sorted(drawn[i], COUNT);
+    const double share =
+        mode_between(&(struct mode_samples){at[0], COUNT},
+                     &(struct mode_samples){at[2], COUNT},
+                     &(struct mode_samples){at[1], COUNT}, &rule, value);
+    for (size_t i = 0; i < COUNT_OF(at); i++) {
+        free(drawn[i]);
+        free(at[i]);
+    }
+    return share;
+}
+
+START_TEST(a_level_that_never_has_most_of_the_samples_is_found)
+{
+    double value = 0;
+    ck_assert_double_eq_tol(between(0.5, 0.2, 0.3, &value), 0.2, 0.05);
+    ck_assert_double_eq_tol(value, 170, 2);
+}
+END_TEST
+
+START_TEST(a_mixture_of_two_has_no_third)
+{
+    double value = 0;
+    for (double share = 0.05; share < 1; share += 0.15)
+        ck_assert_double_eq(between(share, 0, 1 - share, &value), 0);
+    /* As rare as what is late. */
+    ck_assert_double_eq(between(0.5, 0.04, 0.46, &value), 0);
+}
+END_TEST
+
 Suite *suite_levels(void)
 {
     TCase *t;
     Suite *const suite = suite_of("levels", 20, &t);
+    tcase_add_test(t, a_level_that_never_has_most_of_the_samples_is_found);
+    tcase_add_test(t, a_mixture_of_two_has_no_third);
     tcase_add_loop_test(t, levels_of_even_distance_come_back, 0,
                         6 * COUNT_OF(distances));
     tcase_add_test(t, many_samples_part_levels_that_overlap);

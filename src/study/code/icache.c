@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/curve/mode_between.h"
 #include "analysis/curve/plateaus.h"
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
@@ -78,6 +79,7 @@ struct curve {
     struct point point[POINTS_MOST];
     size_t plateau_count;
     struct plateau plateau[CODE_LEVELS_MAX + 2];
+    bool hidden[CODE_LEVELS_MAX + 2]; /* the plateau is of single calls */
 };
 
 /* Four laps, of which the first two bring the lines in; of many lines one that
@@ -108,6 +110,12 @@ static struct point measure_laps(struct lab *lab, uint64_t lines)
         p.most = stats_quantile(p.calls, p.count, 0.9);
     }
     return p;
+}
+
+static int by_cycles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static int by_lines(const void *a, const void *b)
@@ -192,6 +200,9 @@ static void drop_disturbed(struct curve *c, const struct plateaus_rule *rule)
     c->count = kept;
 }
 
+/* Two levels cost calls by so much more or less. */
+static const double plateaus_apart = 0.06;
+
 static void find_plateaus(struct lab *lab, struct curve *c)
 {
     /* Values that each lie by `change` off their middle differ by twice that:
@@ -199,7 +210,7 @@ static void find_plateaus(struct lab *lab, struct curve *c)
     const struct plateaus_rule rule = {.least = 3,
                                        .change = assume(ASSUME_CODE_ALIKE),
                                        .floor = 2,
-                                       .distance = 0.06};
+                                       .distance = plateaus_apart};
     qsort(c->point, c->count, sizeof *c->point, by_lines);
     drop_disturbed(c, &rule);
     double *const cycles = lab_alloc(lab, c->count, sizeof *cycles);
@@ -208,6 +219,86 @@ static void find_plateaus(struct lab *lab, struct curve *c)
     c->plateau_count =
         plateaus_find(cycles, c->count, &rule, c->plateau, CODE_LEVELS_MAX + 2);
     drop_plateaus(c);
+}
+
+/* The calls of some points in a row, the cheapest first. */
+static struct mode_samples calls_of(struct lab *lab, const struct curve *c,
+                                    size_t first, size_t last)
+{
+    size_t count = 0;
+    for (size_t k = first; k <= last; k++)
+        count += c->point[k].count;
+    double *const calls = lab_alloc(lab, count, sizeof *calls);
+    count = 0;
+    for (size_t k = first; k <= last; k++) {
+        memcpy(calls + count, c->point[k].calls,
+               c->point[k].count * sizeof *calls);
+        count += c->point[k].count;
+    }
+    qsort(calls, count, sizeof *calls, by_cycles);
+    return (struct mode_samples){calls, count};
+}
+
+/* Whether a call of that level costs so much that returns to a line or two of
+ * the loop which the nearest cache has no more: how often it has not hangs on
+ * how many lines a lap has. */
+static bool is_of_loop(const struct curve *c, size_t i, double value,
+                       double alike)
+{
+    const double more = i > 0 ? c->plateau[1].value - c->plateau[0].value : 0;
+    for (int lines = 1; i > 0 && lines <= 2; lines++)
+        if (fabs(value - c->plateau[i].value - lines * more) < alike * value)
+            return true;
+    return false;
+}
+
+/*
+ * A cache hardly larger than the one before, or of random victims where both
+ * are about as large, serves most calls of no lap, and has no plateau; but
+ * calls cost what it takes to find them there.  What the halves of the plateaus
+ * cost that lie farther from each other is of one level each; of what lies
+ * between them a tenth of the calls that cost something third is far more than
+ * return late.  The plateau is the point that has the most of these.
+ */
+static bool find_hidden(struct lab *lab, const struct curve *c, size_t i,
+                        struct plateau *hidden)
+{
+    const double alike = 2 * assume(ASSUME_CODE_ALIKE);
+    const struct plateau *const p = &c->plateau[i];
+    const size_t from = (p[0].first + p[0].last) / 2;
+    const size_t to = (p[1].first + p[1].last + 1) / 2;
+    const struct mode_rule rule = {.width = alike,
+                                   .above = p[0].value * (1 + plateaus_apart),
+                                   .below = p[1].value * (1 - plateaus_apart),
+                                   .share = 0.1};
+    const struct mode_samples near = calls_of(lab, c, p[0].first, from);
+    const struct mode_samples far = calls_of(lab, c, to, p[1].last);
+    double most = 0;
+    for (size_t k = from + 1; k < to; k++) {
+        const struct mode_samples at = calls_of(lab, c, k, k);
+        double value = 0;
+        const double share = mode_between(&near, &far, &at, &rule, &value);
+        if (share > most && !is_of_loop(c, i, value, alike)) {
+            most = share;
+            *hidden = (struct plateau){k, k, value};
+        }
+    }
+    return most > 0;
+}
+
+static void add_hidden(struct lab *lab, struct curve *c)
+{
+    for (size_t i = 0; i + 1 < c->plateau_count; i++) {
+        struct plateau hidden;
+        if (c->plateau_count == COUNT_OF(c->plateau) ||
+            !find_hidden(lab, c, i, &hidden))
+            continue;
+        i++;
+        for (size_t k = c->plateau_count++; k > i; k--)
+            c->plateau[k] = c->plateau[k - 1];
+        c->plateau[i] = hidden;
+        c->hidden[i] = true;
+    }
 }
 
 /* Eight sizes an octave, or each, and four times as many between plateaus:
@@ -227,6 +318,7 @@ static void draw_curve(struct lab *lab, struct curve *c)
         last = few.point[p->last].lines;
     }
     find_plateaus(lab, c);
+    add_hidden(lab, c);
 }
 
 /* ---- cold code --------------------------------------------------------- */
@@ -821,18 +913,18 @@ static struct undisturbed cost_of(struct cache_question *q, size_t level)
 }
 
 /* What all calls cost in the laps of a plateau: of those that were chosen by
- * what they cost some are others that came late. */
+ * what they cost some are others that came late.  But of a level that serves
+ * most calls of no lap it is those that it may have served. */
 static struct undisturbed plateau_cost(struct cache_question *q, size_t i)
 {
     const struct plateau *const p = &q->curve->plateau[i];
+    const struct mode_samples calls =
+        calls_of(q->lab, q->curve, p->first, p->last);
+    double *const cost = lab_alloc(q->lab, calls.count, sizeof *cost);
     size_t count = 0;
-    for (size_t k = p->first; k <= p->last; k++)
-        count += q->curve->point[k].count;
-    double *const cost = lab_alloc(q->lab, count, sizeof *cost);
-    count = 0;
-    for (size_t k = p->first; k <= p->last; k++)
-        for (size_t call = 0; call < q->curve->point[k].count; call++)
-            cost[count++] = q->curve->point[k].calls[call];
+    for (size_t k = 0; k < calls.count; k++)
+        if (!q->curve->hidden[i] || code_served(q->path, calls.sorted[k]) == i)
+            cost[count++] = calls.sorted[k];
     return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
 }
 
