@@ -35,7 +35,8 @@ double hits_spread_limit(const double *cycles, size_t count, double hit,
 {
     const double timed = fmin(rule->timed_cycles, hit);
     const double most =
-        rule->no_hit_times * (hit - timed) + rule->no_hit_cycles + timed;
+        fmin(rule->no_hit_times * (hit - timed) + rule->no_hit_cycles + timed,
+             rule->no_hit);
     const double slack = fmax(rule->slack_cycles, rule->slack_share * hit);
     double *const hits = xreallocarray(NULL, count + 1, sizeof *hits);
     size_t n = 0;

@@ -34,6 +34,7 @@ struct hits_rule {
     double slack_cycles, slack_share;   /* by which the same hit may differ */
     double no_hit_times, no_hit_cycles; /* dearer than hit · times + cycles … */
     double timed_cycles; /* … without what timing adds to each */
+    double no_hit;       /* dearer than that, too: as others told; INFINITY */
 };
 
 /* The limit by what hits cost and how they spread: for loads of which nearly

@@ -110,6 +110,7 @@ struct fact_first_level {
     double timed;  /* cycles that timing adds to a visit */
     double hit;    /* cycles of one that hits … */
     double limit;  /* … and the most that is taken for one */
+    double no_hit; /* what costs more is none; INFINITY: nobody knows */
     double beyond; /* of one that finds its line in the next cache; 0: unknown
                     */
     double cold;   /* of one that no cache of an SM holds */

@@ -316,7 +316,9 @@ struct cost lab_cost_of_runs(struct lab *lab, const char *text)
     const struct undisturbed longer = column_undisturbed(&r.longer, r.step),
                              shorter = column_undisturbed(&r.shorter, r.step),
                              u = undisturbed_less(&longer, &shorter);
-    return lab_cost_of(lab, &u, r.longer.experiment);
+    struct cost cost = lab_cost_of(lab, &u, r.longer.experiment);
+    cost.first = shorter.cycles;
+    return cost;
 }
 
 /* Both runs as one: cycles of each of their loads. */

@@ -157,6 +157,7 @@ struct cost {
     double cycles, low, high; /* with LAB_CONFIDENCE_PERCENT */
     double disturbed;         /* share of what was timed that was late */
     double excess;            /* cycles that disturbance adds to the mean */
+    double first;             /* of runs: a load's, in the run that was first */
     const char *doubt;      /* why that may be wrong; NULL: nothing is known */
     const char *experiment; /* canonical; NULL after an error */
 };

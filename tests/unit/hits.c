@@ -1,6 +1,8 @@
 /* Loads are told by what they cost. */
 #include "analysis/hits.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "base/num.h"
 #include "testing.h"
@@ -43,6 +45,7 @@ static const struct hits_rule rule = {
     .slack_share = 0.05,
     .no_hit_times = 1.5,
     .no_hit_cycles = 10,
+    .no_hit = INFINITY,
 };
 
 /* One in four a dozen cycles slower, as where a loop goes back; lost lines. */
@@ -64,6 +67,20 @@ START_TEST(what_timing_adds_brings_no_lost_line_nearer)
     timed.timed_cycles = 32;
     ck_assert_double_lt(hits_spread_limit(hits, COUNT_OF(hits), 48, &timed),
                         70);
+}
+END_TEST
+
+/* The next cache is nearer than any that is known: rings told how near. */
+START_TEST(what_rings_told_to_be_a_miss_is_no_hit)
+{
+    const double hits[] = {76, 76, 106, 75, 77, 105, 76, 106};
+    struct hits_rule told = rule;
+    told.timed_cycles = 35;
+    ck_assert_double_gt(hits_spread_limit(hits, COUNT_OF(hits), 76, &told),
+                        106);
+    told.no_hit = 91;
+    ck_assert_double_lt(hits_spread_limit(hits, COUNT_OF(hits), 76, &told),
+                        105);
 }
 END_TEST
 
@@ -103,6 +120,7 @@ Suite *suite_hits(void)
     tcase_add_test(t,
                    the_limit_by_spread_is_above_slow_hits_and_below_lost_lines);
     tcase_add_test(t, what_timing_adds_brings_no_lost_line_nearer);
+    tcase_add_test(t, what_rings_told_to_be_a_miss_is_no_hit);
     tcase_add_test(t, hits_that_are_alike_leave_room_for_another_kernel);
     tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
     tcase_add_test(t, the_nearest_between_two_numbers);

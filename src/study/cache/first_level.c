@@ -46,11 +46,17 @@ void first_level_time(struct script *s, size_t reader, size_t group)
     script_time(s, reader, lines);
 }
 
-void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
+void first_level_overfill_by(struct script *s, size_t reader, uint64_t loads,
+                             uint64_t apart)
 {
     script_load(s, reader,
-                (struct segment){lines_of(FIRST_LEVEL_GROUPS).start, loads,
-                                 FIRST_LEVEL_APART});
+                (struct segment){lines_of(FIRST_LEVEL_GROUPS).start,
+                                 loads * FIRST_LEVEL_APART / apart, apart});
+}
+
+void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
+{
+    first_level_overfill_by(s, reader, loads, FIRST_LEVEL_APART);
 }
 
 static uint64_t most_loads(const struct level_row *row)
@@ -143,6 +149,7 @@ double first_level_limit(const struct fact_first_level *n, const double *cycles,
         .no_hit_times = assume(ASSUME_NO_HIT_TIMES),
         .no_hit_cycles = assume(ASSUME_NO_HIT_CYCLES),
         .timed_cycles = n->timed,
+        .no_hit = n->no_hit,
     };
     return hits_spread_limit(cycles, count, hit, &rule);
 }
@@ -272,10 +279,19 @@ static bool may_be_l2(const struct level_row *row,
            2 * n->hit > n->past;
 }
 
+/* Rings told what hits and misses cost: what lies nearer to a miss is none. */
+static double no_hit_of(struct lab *lab, const struct level_row *row,
+                        double timed)
+{
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
+    return b->present ? hits_limit(b->hit, b->miss) + timed : INFINITY;
+}
+
 static void measure_kind(struct lab *lab, const struct level_row *row,
                          struct fact_first_level *n)
 {
     lab_number(lab, "clock", "overhead", &n->timed);
+    n->no_hit = no_hit_of(lab, row, n->timed);
     measure_costs(lab, row, n);
     if (n->present)
         measure_overfill(lab, row, n);

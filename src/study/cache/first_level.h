@@ -45,6 +45,9 @@ void first_level_measure(struct lab *lab, struct finding *const *findings);
 void first_level_load(struct script *script, size_t reader, size_t group);
 void first_level_time(struct script *script, size_t reader, size_t group);
 void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
+/* The same range, so many bytes from load to load. */
+void first_level_overfill_by(struct script *script, size_t reader,
+                             uint64_t loads, uint64_t apart);
 
 /* The loads by which a kind pushes out what any cache that it fills held: so
  * many times what it was measured to need, or all that it has room for. */

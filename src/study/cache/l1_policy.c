@@ -162,15 +162,18 @@ static struct cost least_cold(struct lab *lab, const struct level_row *row)
     return least;
 }
 
-/* Loads that find nothing in the SM. */
+/* Loads that find nothing in the SM.  Nothing is warm: what the first run had
+ * to wait for besides, as for its code, the other one has not, and their
+ * difference is too little by that. */
 static struct cost cold_cost(struct lab *lab, const struct level_row *row)
 {
     const struct cost runs =
         lab_chase(lab, "chase %s %s visits=64", row->load, cold_ring);
     /* Of runs that are late for the most part the densest half is not dense: a
      * twentieth is half of what tells a hit. */
-    const bool clear =
-        runs.doubt == NULL && runs.high - runs.low < 0.05 * runs.cycles;
+    const bool clear = runs.doubt == NULL &&
+                       runs.high - runs.low < 0.05 * runs.cycles &&
+                       !hits_cheaper(runs.cycles, runs.first);
     return clear ? runs : least_cold(lab, row);
 }
 

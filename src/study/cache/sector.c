@@ -5,6 +5,7 @@
  * line; it is the sector).
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
@@ -149,16 +150,27 @@ static struct column ask_lanes(struct lab *lab)
     return lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
 }
 
+/* What is timed in a visit may cost more than in a trace: the nearest words,
+ * where they hit, tell what a hit costs there, and a miss costs as much more.
+ */
+static double limit_of_lanes(struct lab *lab, const struct fact_bracket *b,
+                             const struct column *c)
+{
+    const double hit = stats_median(c->at, BLOCKS);
+    const double limit = hits_limit(b->hit, b->miss) + fact_trace(lab)->cycles;
+    return hit <= limit ? fmax(limit, hits_limit(hit, hit + b->miss - b->hit))
+                        : limit;
+}
+
 /* The nearest distance at which most words were not there is the sector. */
 static void sector_of_lanes(struct lab *lab, const struct level_row *row)
 {
-    const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
-    const double above =
-        hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles;
     struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
     const struct column c = ask_lanes(lab);
     if (!lab_ok(lab))
         return;
+    const double above =
+        limit_of_lanes(lab, fact_bracket(lab, level_of(row)), &c);
     struct finding *const f = lab_finding(lab, row->component, "sector");
     finding_cite(f, c.experiment);
     uint64_t bytes = ELEMENT;

@@ -110,14 +110,14 @@ static enum hits_tally judge_find(const double *cycles,
 /* Groups of one kind, a flood of the other between; last a group that nothing
  * disturbs. */
 static const char *evict_script(const struct sharing *q, size_t victim,
-                                size_t evictor, uint64_t flood)
+                                size_t evictor, uint64_t flood, uint64_t apart)
 {
     size_t number[FIRST_LEVEL_COUNT];
     struct script s = begin(q, number);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
         script_part(&s);
         first_level_load(&s, number[victim], r);
-        first_level_overfill(&s, number[evictor], flood);
+        first_level_overfill_by(&s, number[evictor], flood, apart);
         first_level_time(&s, number[victim], r);
     }
     script_part(&s);
@@ -166,30 +166,63 @@ static bool finds(struct sharing *q, size_t bringer, size_t finder)
            TALLY_NONE;
 }
 
-/* Whether `victim` loses its lines to `evictor`; open if that cannot be asked
- * or told. */
-static enum hits_tally loses(struct sharing *q, size_t victim, size_t evictor)
+/* Whether `victim` loses its lines to `evictor`, whose loads are so far apart;
+ * open if that cannot be asked or told. */
+static enum hits_tally loses(struct sharing *q, size_t victim, size_t evictor,
+                             uint64_t apart)
 {
     const uint64_t flood =
         first_level_flood(&q->kind[evictor], &level_table[evictor], 2);
-    return flood == 0
-               ? TALLY_OPEN
-               : settle(q, victim, evict_script(q, victim, evictor, flood),
-                        judge_evict);
+    return flood == 0 ? TALLY_OPEN
+                      : settle(q, victim,
+                               evict_script(q, victim, evictor, flood, apart),
+                               judge_evict);
+}
+
+/* Of lines that are shorter than loads are apart a flood leaves some out: of a
+ * hashed index sets, others at other addresses.  The line that both have, as
+ * they do if they are one storage; else the loads' distance. */
+static uint64_t line_of_both(const struct sharing *q, size_t a, size_t b)
+{
+    const uint64_t x = fact_line(q->lab, (enum level_id)a)->bytes;
+    const uint64_t y = fact_line(q->lab, (enum level_id)b)->bytes;
+    const uint64_t line = x > 0 && (y == 0 || x == y) ? x : y;
+    const bool may_be_one = x == 0 || y == 0 || x == y;
+    return may_be_one && line > 0 && line < FIRST_LEVEL_APART
+               ? line
+               : FIRST_LEVEL_APART;
+}
+
+/* What one way of asking said. */
+struct way {
+    bool asked; /* it can be asked */
+    enum hits_tally lost;
+};
+
+/* A flood that leaves no line out shows whether what stayed had not met one
+ * that does; a lane of local memory reaches each such part of 128 B alone. */
+static struct way ask_way(struct sharing *q, size_t victim, size_t evictor)
+{
+    const uint64_t line = line_of_both(q, victim, evictor);
+    struct way w = {.asked = q->kind[evictor].overfill > 0,
+                    .lost = loses(q, victim, evictor, FIRST_LEVEL_APART)};
+    if (w.lost != TALLY_NONE || line == FIRST_LEVEL_APART)
+        return w;
+    if (level_table[evictor].memory_is_own)
+        return (struct way){.lost = TALLY_OPEN};
+    w.lost = loses(q, victim, evictor, line);
+    return w;
 }
 
 /* One that keeps its lines shows that there are two; to show that there is
  * one, no way that can be asked may be open. */
-static enum sharing_verdict judge_ways(const struct sharing *q,
-                                       const size_t id[2],
-                                       const enum hits_tally lost[2])
+static enum sharing_verdict judge_ways(const struct way way[2])
 {
     bool shown = false;
     for (size_t i = 0; i < 2; i++) {
-        const bool asked = q->kind[id[1 - i]].overfill > 0;
-        if (asked && lost[i] == TALLY_OPEN)
+        if (way[i].asked && way[i].lost == TALLY_OPEN)
             return OPEN;
-        shown = shown || asked;
+        shown = shown || way[i].asked;
     }
     return shown ? SHARED : OPEN;
 }
@@ -197,16 +230,16 @@ static enum sharing_verdict judge_ways(const struct sharing *q,
 static enum sharing_verdict ask_pair(struct sharing *q, size_t a, size_t b)
 {
     const size_t id[2] = {a, b};
-    enum hits_tally lost[2];
+    struct way way[2];
     if (level_table[a].same_data && level_table[b].same_data &&
         finds(q, a, b) && finds(q, b, a))
         return SHARED;
     for (size_t i = 0; i < 2; i++) {
-        lost[i] = loses(q, id[i], id[1 - i]);
-        if (lost[i] == TALLY_NONE)
+        way[i] = ask_way(q, id[i], id[1 - i]);
+        if (way[i].lost == TALLY_NONE)
             return SEPARATE;
     }
-    return judge_ways(q, id, lost);
+    return judge_ways(way);
 }
 
 /* ---- all of them ------------------------------------------------------ */
@@ -326,6 +359,7 @@ const struct study study_sharing = {
               "other; where they are not found, or cannot be, one kind loads "
               "more than its cache holds, and what the other had loaded "
               "before is timed again.",
+    .reads = FACTS(FACT_BRACKET, FACT_LINE),
     .reads_findings = TEXTS("clock.overhead"),
     .answers = answers,
     .kernels = kernels,

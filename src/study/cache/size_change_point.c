@@ -31,7 +31,7 @@ static const struct answer proposes[] = {
  * cut down to it, since the reduction squares them. */
 enum { SIZES = 28, LOADS = 500, SEGMENT_LEAST = 3, CHANGES = 8 };
 enum { LOADS_AT_ONCE = 64 }; /* the most that a trace times together */
-enum { RESOLUTION = 3 }; /* steps */
+enum { RESOLUTION = 3 };     /* steps */
 static const double alpha = 0.05;
 
 struct sizes {
@@ -67,8 +67,8 @@ static const struct curve_kind by_bytes = {"mean latency", "bytes", "B",
                                            "cycles"};
 
 /* The latencies of one size's trace, as a row of the matrix, each that of so
- * many loads in turn; which part of them came from the level before.  Those cost
- * what a hit does, as all that this level is asked for. */
+ * many loads in turn; which part of them came from the level before.  Those
+ * cost what a hit does, as all that this level is asked for. */
 static double trace_size(struct lab *lab, const struct level_row *row,
                          uint64_t bytes, unsigned each, double *latencies)
 {
@@ -240,6 +240,23 @@ static void ask_by(struct lab *lab, const struct level_row *row, unsigned each,
         ask_by(lab, row, (unsigned)lap, f);
 }
 
+/* Where lines may be shorter than is known, or longer, none were loaded in
+ * random order, and some sets may be full before others: then latencies begin
+ * to change where the first one is. */
+static void bound_by_order(const struct lab *lab, const struct level_row *row,
+                           struct finding *f)
+{
+    const struct finding *const held =
+        lab_proposal(lab, "overfill", row->component, "size");
+    if (f->value.kind != VALUE_NUMBER ||
+        !fact_line(lab, level_of(row))->bound ||
+        (held != NULL && held->value.kind == VALUE_NUMBER))
+        return;
+    const double least = f->interval[0];
+    finding_value(f, STATUS_AT_LEAST, value_number(least));
+    finding_because(f, why_size_at_least_line);
+}
+
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
 {
     struct finding *const f =
@@ -248,6 +265,8 @@ static void change_point_ask_level(struct lab *lab, const struct level_row *row)
         return;
     lab_cite(lab, f);
     ask_by(lab, row, 1, f);
+    lab_uncite(lab);
+    bound_by_order(lab, row, f);
 }
 
 static void change_point_run(struct lab *lab)

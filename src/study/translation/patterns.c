@@ -25,6 +25,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
 #include "base/num.h"
@@ -274,20 +275,30 @@ static double least_of_miss(const struct patterns_question *q)
            first->hit;
 }
 
+/* Noise of half of what a miss of the first TLB costs hides which loads miss.
+ */
+static double half_of_miss(const struct patterns_question *q)
+{
+    return q->t->tlb[0].middle - q->t->tlb[0].hit;
+}
+
+static bool is_blurred(const struct patterns_question *q)
+{
+    return half_of_miss(q) < 2 * q->memory->sigma;
+}
+
 /* Leaves out what the first TLB still had, in L2, where that tells; most it had
- * not, or others do not push it out.  Noise of half of what a miss costs hides
- * which loads these are, and what is left out would be misses: then none is, if
- * the few that chance keeps, (1 - 1/n)^3n of them, are worth half a cycle. */
+ * not, or others do not push it out.  Where noise hides which loads these are
+ * what is left out would be misses: then none is, if the few that chance keeps,
+ * (1 - 1/n)^3n of them, are worth half a cycle. */
 static size_t drop_hits(struct patterns_question *q, double *cycles,
                         size_t count)
 {
-    const struct tlb_facts *const first = &q->t->tlb[0];
-    const double half = first->middle - first->hit;
-    const bool blurred = half < 2 * q->memory->sigma;
+    const bool blurred = is_blurred(q);
     const double least = least_of_miss(q);
     size_t kept = 0;
     /* exp(-3): three laps, as above; half a cycle. */
-    if (blurred && first->chance && 2 * half * exp(-3) > 0.5)
+    if (blurred && q->t->tlb[0].chance && 2 * half_of_miss(q) * exp(-3) > 0.5)
         q->why[P2] = why_pattern_noise;
     if (blurred && stats_median(cycles, count) > least)
         return count;
@@ -320,11 +331,16 @@ static bool are_pushed_out(const struct patterns_question *q, double found,
 }
 
 /* What is in L1 may need no translation: then it costs no more than a hit, and
- * nothing tells. */
+ * nothing tells.  Not where some do and some do not: those were pushed out. */
 static bool needs_translation(const struct patterns_question *q,
                               const double *cycles, size_t count)
 {
-    return !q->cached || stats_median(cycles, count) >= least_of_miss(q);
+    const double least = least_of_miss(q);
+    if (!q->cached)
+        return true;
+    return is_blurred(q) ? stats_median(cycles, count) >= least
+                         : hits_tally_of(hits_above(cycles, count, least),
+                                         count) != TALLY_NONE;
 }
 
 /* Data that is there, after others have pushed its translation out.  It is
