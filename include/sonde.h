@@ -313,6 +313,41 @@ int sonde_compare(struct sonde *const *sessions, size_t count,
                   const struct sonde_style *style, char **text,
                   struct sonde_error *err);
 
+/* Many GPUs, each beside those of its model. */
+struct sonde_fleet;
+
+struct sonde_fleet_wish {
+    const char *since;  /* a file or folder of reports to compare with, or NULL */
+    const char *expect; /* a file with hosts, one a line, or NULL */
+    const char *rack;   /* extended regular expression whose first group is the
+                           rack in a host's name; NULL: what stands before the
+                           last of several numbers */
+    const char *only;   /* patterns of ids with commas between; NULL: all */
+    double alarms;      /* false ones to be expected in the fleet; 0: 0.1 */
+    double tolerance;   /* a share; nobody is out by less; 0: 0.01 */
+};
+
+/*
+ * Reads files with reports, folders with all that is below, and "-", standard
+ * input, which holds paths or reports; with as many threads as there are cores.
+ * What is no report, is broken or still being written is counted and named in
+ * what is reported, and is no error; a path that is not there is one.
+ */
+int sonde_fleet_read(struct sonde_fleet **fleet, const char *const *paths,
+                     size_t count, const struct sonde_fleet_wish *wish,
+                     struct sonde_error *err);
+/* As "txt", "json", "html" or "prom"; the caller frees. */
+int sonde_fleet_report(const struct sonde_fleet *fleet, const char *format,
+                       const struct sonde_style *style, char **text,
+                       struct sonde_error *err);
+/* True if a GPU, a host or a rack is out, something has changed, or an expected
+ * host gave no report. */
+bool sonde_fleet_differs(const struct sonde_fleet *fleet);
+/* How many GPUs were judged; and how many files could not be read. */
+size_t sonde_fleet_gpus(const struct sonde_fleet *fleet);
+size_t sonde_fleet_refused(const struct sonde_fleet *fleet);
+void sonde_fleet_close(struct sonde_fleet *fleet);
+
 /* One experiment: "chase", {"space=global", "bytes=4096"}.  Its samples as a
  * table, tab-separated under a heading line, and at the end a line that begins
  * with #: their median, and how it is made of the columns.  The caller frees. */

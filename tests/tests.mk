@@ -6,7 +6,8 @@
 CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
 TEST_CPP   := -Itests
 TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o $(B)/tests/gpu_made.o \
-              $(B)/tests/judge.o $(B)/tests/disturbance.o $(B)/tests/schema.o
+              $(B)/tests/judge.o $(B)/tests/disturbance.o $(B)/tests/schema.o \
+              $(B)/tests/fleet_made.o
 GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
 GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
@@ -126,6 +127,13 @@ $(B)/tools/truth: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
 $(B)/tools/truth: $(TRUTH_OBJ) $(TEST_BASE)
 truth: $(B)/sonde $(B)/tools/truth
 	@B=$(B) sh tools/truth.sh run
+
+# Whether sonde fleet finds what was planted, and how fast; see its head.
+$(B)/tools/fleet.o: CPPFLAGS += $(TEST_CPP)
+$(B)/tools/fleet: $(B)/tests/fleet_made.o
+.PHONY: fleet
+fleet: $(B)/sonde $(B)/tools/fleet
+	@B=$(B) sh tools/fleet.sh
 
 # Faults of the driver at every entry point, on the program as users run it; see
 # the head of tools/faults.c.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/reports.h"
 #include "api/session.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -157,7 +158,7 @@ int sonde_merge(struct sonde **sessions, size_t *count, bool models,
 
 /* ---- writing ------------------------------------------------------------ */
 
-static struct report_style style_of(const struct sonde_style *style)
+struct report_style reports_style(const struct sonde_style *style)
 {
     static const struct sonde_style plain;
     const struct sonde_style *const s = style != NULL ? style : &plain;
@@ -187,7 +188,7 @@ static int format_results(const struct results *const *results, size_t count,
     if (f == NULL)
         return error_set(err, ERR_USAGE, "there is no report format '%s'",
                          format);
-    const struct report_style inner = style_of(style);
+    const struct report_style inner = reports_style(style);
     struct buf out = {0};
     const int code = report_write(f, results, count, &inner, &out, err);
     if (code == 0)
@@ -276,7 +277,7 @@ static int compare_results(const struct results *const *results, size_t count,
                            struct error *err)
 {
     const struct compare_wish inner = {wish->only, wish->tolerance};
-    const struct report_style page = style_of(style);
+    const struct report_style page = reports_style(style);
     struct comparison c;
     int code = compare(results, count, &inner, &c, err);
     if (code == 0)

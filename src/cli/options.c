@@ -75,8 +75,8 @@ static bool take_seconds(const struct option_row *row, const char *text,
     *seconds = strtod(text, &end);
     if (end != text && *end == '\0' && isfinite(*seconds) && *seconds > 0)
         return true;
-    say("--%s takes a number of seconds larger than 0, not '%s'", row->name,
-        text);
+    say("--%s takes a number%s larger than 0, not '%s'", row->name,
+        strcmp(row->argument, "SECONDS") == 0 ? " of seconds" : "", text);
     return false;
 }
 

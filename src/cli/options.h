@@ -43,9 +43,10 @@ extern const struct option_row option_rows[OPTION_COUNT];
 
 struct options {
     const char *device, *json, *record, *csv, *html, *output, *as, *levels,
-        *init, *values, *copies, *file, *require, *color, *only;
+        *init, *values, *copies, *file, *require, *color, *only, *since,
+        *expect, *rack;
     uint64_t seed, chains, warps, jobs;
-    double budget_s, tolerance;
+    double budget_s, tolerance, alarms;
     unsigned no_cache, quiet, verbose, help, version, parallelism, explain,
         strict, merge;        /* how often given */
     uint64_t given;           /* set of OPTION_BIT */

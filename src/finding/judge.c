@@ -21,15 +21,19 @@ static bool has_value(const struct finding *f)
     return f != NULL && f->value.kind != VALUE_NONE;
 }
 
-/* Times, rates and powers are measured in steps as fine as the clock; all else
- * is counted, and a share of a count is another count. */
-static bool is_quantity(const struct finding *f)
+/* A share of a count is another count. */
+bool judge_is_quantity(const char *unit)
 {
     static const char *const units[] = {"cycles", "ns", "Hz", "W", "J", "°C"};
     for (size_t i = 0; i < COUNT_OF(units); i++)
-        if (strcmp(f->unit, units[i]) == 0)
+        if (strcmp(unit, units[i]) == 0)
             return true;
-    return strchr(f->unit, '/') != NULL || strchr(f->unit, '%') != NULL;
+    return strchr(unit, '/') != NULL || strchr(unit, '%') != NULL;
+}
+
+static bool is_quantity(const struct finding *f)
+{
+    return judge_is_quantity(f->unit);
 }
 
 struct range {

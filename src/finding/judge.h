@@ -10,6 +10,7 @@
 #ifndef SONDE_FINDING_JUDGE_H
 #define SONDE_FINDING_JUDGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "finding/finding.h"
@@ -35,6 +36,10 @@ struct judgement {
  * alike. */
 struct judgement judge_pair(const struct finding *base,
                             const struct finding *other, double tolerance);
+
+/* True of a unit of times, rates and powers, which are measured in steps as fine
+ * as the clock; all else is counted. */
+bool judge_is_quantity(const char *unit);
 
 /* "differs" */
 const char *verdict_name(enum verdict verdict);

@@ -33,7 +33,7 @@ double *stats_sorted(const double *values, size_t n)
     return sorted;
 }
 
-static double quantile_of_sorted(const double *sorted, size_t n, double q)
+double stats_quantile_of_sorted(const double *sorted, size_t n, double q)
 {
     if (n == 0)
         return NAN;
@@ -100,7 +100,7 @@ double stats_median(const double *values, size_t n)
 double stats_quantile(const double *values, size_t n, double q)
 {
     double *const sorted = stats_sorted(values, n);
-    const double quantile = quantile_of_sorted(sorted, n, q);
+    const double quantile = stats_quantile_of_sorted(sorted, n, q);
     free(sorted);
     return quantile;
 }
@@ -192,8 +192,8 @@ struct stats_interval stats_bootstrap_median(const double *values, size_t n,
     qsort(medians, RESAMPLES, sizeof *medians, by_value);
     const double tail = 0.5 * (1 - confidence);
     const struct stats_interval interval = {
-        .low = quantile_of_sorted(medians, RESAMPLES, tail),
-        .high = quantile_of_sorted(medians, RESAMPLES, 1 - tail),
+        .low = stats_quantile_of_sorted(medians, RESAMPLES, tail),
+        .high = stats_quantile_of_sorted(medians, RESAMPLES, 1 - tail),
     };
     free(medians);
     free(sorted);

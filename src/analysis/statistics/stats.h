@@ -27,6 +27,7 @@ double stats_mean_error(const double *values, size_t n);
  * rank floor and ceil of (n - 1) q: type 7 of Hyndman and Fan (1996), the one
  * that R and NumPy take. */
 double stats_quantile(const double *values, size_t n, double q);
+double stats_quantile_of_sorted(const double *sorted, size_t n, double q);
 
 /* Median of the absolute deviations from the median, as it is. */
 double stats_mad(const double *values, size_t n);

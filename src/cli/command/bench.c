@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/command/levels.h"
+#include "cli/gpus/session.h"
 #include "cli/say.h"
-#include "cli/session.h"
 
 enum { SNIPPET_MOST = 1 << 16 };
 

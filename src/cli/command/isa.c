@@ -1,8 +1,8 @@
 /* `sonde isa [PATTERN...]`: what instructions cost. */
 #include "cli/command.h"
 #include "cli/command/levels.h"
+#include "cli/gpus/session.h"
 #include "cli/say.h"
-#include "cli/session.h"
 
 static int measure(struct sonde *session, const void *context,
                    struct sonde_error *err)

@@ -1,6 +1,6 @@
 /* `sonde probe NAME key=value...`: one experiment by hand. */
 #include "cli/command.h"
-#include "cli/session.h"
+#include "cli/gpus/session.h"
 
 static int probe_run(const struct options *options)
 {

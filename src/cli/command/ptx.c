@@ -1,6 +1,6 @@
 /* `sonde ptx NAME key=value...`: the kernel of an experiment. */
 #include "cli/command.h"
-#include "cli/session.h"
+#include "cli/gpus/session.h"
 
 static int ptx_run(const struct options *options)
 {

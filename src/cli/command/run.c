@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/gpus/session.h"
 #include "cli/say.h"
-#include "cli/session.h"
 
 struct studies {
     const char **names;

@@ -1,6 +1,6 @@
 /* `sonde topology`: the memory hierarchy of the device. */
 #include "cli/command.h"
-#include "cli/session.h"
+#include "cli/gpus/session.h"
 
 /* So long what was found foretells experiments that nobody asked. */
 static const double foretell_s = 2;

@@ -1,6 +1,6 @@
 /* `sonde validate [FILE.json]`: do findings foretell what no study asked? */
 #include "cli/command.h"
-#include "cli/session.h"
+#include "cli/gpus/session.h"
 
 static int measure(struct sonde *session, const void *path,
                    struct sonde_error *err)

@@ -18,27 +18,6 @@ static const char *device_name(const struct results *r)
                : "unnamed GPU";
 }
 
-/* A policy that lets nothing be loaded, should a text ever come through. */
-static void put_head(const struct html *h)
-{
-    buf_text(h->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                     "<meta charset=\"utf-8\"/>\n"
-                     "<meta name=\"viewport\" "
-                     "content=\"width=device-width, initial-scale=1\"/>\n"
-                     "<meta http-equiv=\"Content-Security-Policy\" "
-                     "content=\"default-src 'none'; style-src 'unsafe-inline'; "
-                     "script-src 'unsafe-inline'; img-src data:\"/>\n"
-                     "<link rel=\"icon\" href=\"data:,\"/>\n<title>");
-    html_text(h, device_name(h->results));
-    buf_text(h->out, " – sonde</title>\n");
-    html_style(h->out);
-    buf_text(h->out, "</head>\n<body>\n"
-                     "<a class=\"skip\" href=\"#answer\">To the answer</a>\n"
-                     "<header>\n");
-    html_element(h, "h1", device_name(h->results));
-    buf_text(h->out, "</header>\n");
-}
-
 /* A report of instructions alone shows no machine. */
 static bool has_picture(const struct html *h)
 {
@@ -99,7 +78,7 @@ static int html_write(const struct results *results,
     apart.out = &instructions;
     const bool costs = html_instructions(&apart);
     struct figures *const figures = figures_of(&h);
-    put_head(&h);
+    html_open(&h, device_name(results));
     put_links(&h, figures, costs);
     buf_text(out, "<main>\n<section id=\"answer\">\n");
     html_answer(&h);

@@ -20,6 +20,8 @@ void html_element(const struct html *html, const char *tag, const char *text);
 /* "L1 cache: size"; the caller frees. */
 char *html_name(const char *id);
 
+/* Up to the heading, which is the title. */
+void html_open(const struct html *html, const char *title);
 /* The style sheet and the script, each an element of its own. */
 void html_style(struct buf *out);
 void html_script(struct buf *out);

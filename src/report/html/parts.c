@@ -35,3 +35,24 @@ char *html_name(const char *id)
     free(words);
     return name;
 }
+
+/* A policy that lets nothing be loaded, should a text ever come through. */
+void html_open(const struct html *h, const char *title)
+{
+    buf_text(h->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                     "<meta charset=\"utf-8\"/>\n"
+                     "<meta name=\"viewport\" "
+                     "content=\"width=device-width, initial-scale=1\"/>\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" "
+                     "content=\"default-src 'none'; style-src 'unsafe-inline'; "
+                     "script-src 'unsafe-inline'; img-src data:\"/>\n"
+                     "<link rel=\"icon\" href=\"data:,\"/>\n<title>");
+    html_text(h, title);
+    buf_text(h->out, " – sonde</title>\n");
+    html_style(h->out);
+    buf_text(h->out, "</head>\n<body>\n"
+                     "<a class=\"skip\" href=\"#answer\">To the answer</a>\n"
+                     "<header>\n");
+    html_element(h, "h1", title);
+    buf_text(h->out, "</header>\n");
+}

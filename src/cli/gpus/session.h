@@ -1,7 +1,7 @@
 /* What the commands that need a device share: opening it as the options say,
  * and showing what was found. */
-#ifndef SONDE_CLI_SESSION_H
-#define SONDE_CLI_SESSION_H
+#ifndef SONDE_CLI_GPUS_SESSION_H
+#define SONDE_CLI_GPUS_SESSION_H
 
 #include "cli/options.h"
 #include "sonde.h"

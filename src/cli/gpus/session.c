@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/gpus/session.h"
 
 #include <signal.h>
 #include <stdatomic.h>
