@@ -230,24 +230,36 @@ static int measure_open(const struct options *o, struct watcher *w,
     return status;
 }
 
-/* Two tasks may have taken one GPU, or somebody else has; a simulated one is
- * shared only by tasks of one launcher, which is the parent of all. */
-static void look_for_others(const struct options *o,
-                            const struct sonde *session,
-                            const struct task *task)
+/* What tells the GPU from all others of the host.  A simulated one is shared
+ * only by tasks of one launcher, and one of a driver that the user names by
+ * those of one parent. */
+static bool name_gpu(const struct sonde *session, const struct job *job,
+                     bool one_of_many, char gpu[static 128])
 {
-    char gpu[96];
     const char *const uuid = sonde_device_uuid(session);
-    if (uuid[0] != '\0')
-        snprintf(gpu, sizeof gpu, "%s", uuid);
-    else if (task->variable != NULL)
-        snprintf(gpu, sizeof gpu, "%ld %s", (long)getppid(),
-                 sonde_device_spec(session));
+    const bool own_driver = getenv("SONDE_LIBCUDA") != NULL;
+    const bool together = job->task.variable != NULL || one_of_many;
+    if (uuid[0] != '\0' && !own_driver)
+        snprintf(gpu, 128, "%s", uuid);
+    else if (uuid[0] != '\0' && together)
+        snprintf(gpu, 128, "%s of %ld", uuid, (long)getppid());
+    else if (job->task.variable != NULL)
+        snprintf(gpu, 128, "%s of %ld", sonde_device_spec(session),
+                 (long)getppid());
     else
-        return;
-    if (alone_taken(gpu) && !o->quiet)
+        return false;
+    return true;
+}
+
+/* Two tasks may have taken one GPU, or somebody else has. */
+static void look_for_others(const struct options *o, const struct job *job,
+                            const struct sonde *session)
+{
+    char gpu[128];
+    if (name_gpu(session, job, o->one_of_many, gpu) && alone_taken(gpu) &&
+        !o->quiet)
         say("another sonde measures this GPU (%s) now: each disturbs the other",
-            gpu);
+            sonde_device_spec(session));
 }
 
 /* Its number on the host: that of the driver, before CUDA_VISIBLE_DEVICES; of
@@ -289,7 +301,7 @@ static int measure_one(const struct options *all, const char *spec,
     struct options named = outputs_named(&o, &names);
     /* A recording takes nothing of the GPU that it is of. */
     if (spec == NULL || strncmp(spec, "replay:", 7) != 0)
-        look_for_others(&o, w.session, &job->task);
+        look_for_others(&o, job, w.session);
     status = outputs_check_named(&named) ? measure_open(&named, &w, job) : 2;
     outputs_free(&named);
     return worse(status, close_session(&w));
