@@ -299,7 +299,7 @@ struct sonde_comparison {
     const char *only;   /* patterns of ids with commas between; NULL: all */
     double tolerance;   /* how far beyond intervals, as a share of the base's
                            number: 0.02 */
-    const char *format; /* "txt" or "json"; NULL: "txt" */
+    const char *format; /* "txt", "json" or "line"; NULL: "txt" */
 };
 
 /*

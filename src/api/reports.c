@@ -264,9 +264,11 @@ static int put_comparison(const struct comparison *c,
         compare_text(c, style, out);
     else if (is_format(wish->format, "json"))
         compare_json(c, out);
+    else if (is_format(wish->format, "line"))
+        compare_line(c, out);
     else
         return error_set(err, ERR_USAGE,
-                         "a comparison is written as txt or json, not as '%s'",
+                         "a comparison is written as txt, json or line, not as '%s'",
                          wish->format);
     return compare_alike(c) ? 0 : 1;
 }

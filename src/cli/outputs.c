@@ -305,7 +305,7 @@ static int write_one(const struct options *o, const struct shown *shown,
 int outputs_write(const struct options *o, const struct shown *shown)
 {
     struct output outputs[OUTPUTS];
-    bool screen = !shown->instead || o->output == NULL;
+    bool screen = !shown->only_files && (!shown->instead || o->output == NULL);
     int status = 0;
     list_outputs(o, outputs);
     for (size_t i = 0; i < OUTPUTS; i++) {

@@ -37,6 +37,7 @@ struct shown {
     const char *format; /* on standard output, where --as says no other */
     bool tree;          /* text: the memory hierarchy, else a flat list */
     bool instead;       /* with -o nothing goes to standard output */
+    bool only_files;    /* nothing goes there that no option sends there */
     int (*make)(const void *from, const char *format,
                 const struct sonde_style *style, char **text,
                 struct sonde_error *err);

@@ -25,3 +25,9 @@ skip() {
     echo "$*"
     exit 77
 }
+
+# The GPUs that reports in a folder are of, and how the files are called.
+reports_in() {
+    sed -n 's/.*"spec": "\(.*\)",/\1/p' "$1"/*.json | sort
+    ls "$1" | sed "s/$(uname -n)/HOST/"
+}

@@ -208,6 +208,7 @@ static int write_reports(const struct options *o, const struct job *job,
 {
     return outputs_write(o, &(struct shown){.format = job->format,
                                             .tree = job->tree,
+                                            .only_files = job->format == NULL,
                                             .make = make_report,
                                             .from = session});
 }

@@ -14,7 +14,7 @@ int session_measure(const struct options *options, const char *const *studies,
 typedef int session_act(struct sonde *session, const void *context,
                         struct sonde_error *err);
 int session_measure_tree(const struct options *options, session_act *measure);
-/* … shown as `format` on standard output. */
+/* … shown as `format` on standard output; NULL: there `measure` says all. */
 int session_measure_with(const struct options *options, session_act *measure,
                          const void *context, const char *format);
 /* Opens the device and prints the text that `make` makes. */

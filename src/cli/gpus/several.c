@@ -130,14 +130,21 @@ static void let_signals_end(void)
 /* ---- what they say --------------------------------------------------------
  */
 
+/* Of several lines, and not one a GPU. */
+static bool is_text(const struct gpu *g)
+{
+    const char *const end =
+        g->length > 0 ? memchr(g->text, '\n', g->length) : NULL;
+    return end != NULL && (size_t)(end + 1 - g->text) < g->length;
+}
+
 /* In the order of the list, as soon as all before have ended. */
 static void show(struct several *s)
 {
     static bool any;
     while (s->shown < s->begun && s->gpus[s->shown].ended) {
         struct gpu *const g = &s->gpus[s->shown++];
-        const bool object = g->length > 0 && g->text[0] == '{';
-        if (g->length > 0 && any && !object)
+        if (any && is_text(g))
             fputs("\n", stdout);
         fwrite(g->text, 1, g->length, stdout);
         any = any || g->length > 0;

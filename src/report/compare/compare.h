@@ -45,8 +45,9 @@ size_t compare_counts(const struct comparison *comparison,
 /* True if nothing differs or is lost. */
 bool compare_alike(const struct comparison *comparison);
 
-/* Side by side, for a person; and as JSON, sonde-compare-1
+/* In one line; side by side, for a person; and as JSON, sonde-compare-1
  * (docs/exchange.md). */
+void compare_line(const struct comparison *comparison, struct buf *out);
 void compare_text(const struct comparison *comparison,
                   const struct report_style *style, struct buf *out);
 void compare_json(const struct comparison *comparison, struct buf *out);

@@ -233,16 +233,25 @@ static void put_findings(const struct page *page, const struct fleet *f,
     wide_free(&table);
 }
 
+/* "1 host", "12 hosts" */
+static void put_number_of(struct buf *out, const char *before, size_t count,
+                          const char *what)
+{
+    buf_printf(out, "%s%zu %s%s", before, count, what, count == 1 ? "" : "s");
+}
+
 static void put_model(const struct page *page, const struct fleet *f,
                       const struct fleet_model *m, bool all)
 {
     struct buf text = {0};
-    buf_printf(&text, "%s: %zu GPUs in %zu hosts", fleet_model_name(f, m->name),
-               m->count, m->hosts);
+    buf_printf(&text, "%s: ", fleet_model_name(f, m->name));
+    put_number_of(&text, "", m->count, "GPU");
+    put_number_of(&text, " in ", m->hosts, "host");
     if (m->racks > 0)
-        buf_printf(&text, " of %zu racks", m->racks);
-    buf_printf(&text, ", %zu findings: %zu GPUs out", m->finding_count,
-               m->gpus_out);
+        put_number_of(&text, " of ", m->racks, "rack");
+    put_number_of(&text, ", ", m->finding_count, "finding");
+    put_number_of(&text, ": ", m->gpus_out, "GPU");
+    buf_text(&text, " out");
     put_words(page, TONE_PLAIN, "");
     put(page, TONE_STRONG, &text);
     put_rows(page, f, m, true);
