@@ -97,29 +97,30 @@ static const struct {
 } labels[] = {
     {"bank_bytes", "bank width"},
     {"caches_global", "caches global loads"},
-    {"conflict_cycles", "each further conflict"},
+    {"conflict_cycles", "each way of conflict more"},
     {"conflict_latency", "latency by conflict"},
-    {"copy_of_warp", "copy of each warp"},
+    {"copy_of_warp", "copy that a warp uses"},
     {"far_latency", "latency, far"},
     {"far_miss_latency", "latency of miss, far"},
     {"global_reported", "caches global loads"},
     {"icache_l1", "instructions"}, /* that a cache of constants holds */
     {"icache_l15", "instructions"},
-    {"latency_indexed", "latency by index"},
+    {"latency_indexed", "latency, address computed"},
     {"levels", "levels of TLBs"},
     {"local_reported", "caches local loads"},
     {"near_latency", "latency, near"},
     {"near_miss_latency", "latency of miss, near"},
     {"near_size", "size of near part"},
-    {"overhead", "two clock reads"},
+    {"overhead", "two reads in a row"},
     {"parts", "partitions"},
     {"patterns_ca", "loads by ld.ca"},
     {"patterns_cg", "loads by ld.cg"},
     {"per_sm", "copies in an SM"},
     {"prefetch", "prefetches ahead"},
+    {"reads", "while `reads` ran"},
     {"region", "an entry covers"},
     {"replicates", "far lines come near"},
-    {"row_words", "words read together"},
+    {"row_words", "words of a bank at once"},
     {"set_bits", "set index bits"},
     {"side_bits", "near/far hash bits"},
     {"size_by_change", "size by latency steps"},
@@ -129,7 +130,7 @@ static const struct {
     {"shares_with", "same storage as"},
     {"stride_latency", "latency by stride, 4 B"},
     {"stride_latency_64", "latency by stride, 8 B"},
-    {"trace_overhead", "clock reads of a trace"},
+    {"trace_overhead", "reads around a load add"},
 };
 
 static const char not_measured[] = "not measured";
@@ -267,7 +268,7 @@ static void put_limits(const struct writer *w, const char *rail,
             put_limit(&out, &items->item[i]);
     if (out.length > 0)
         page_line(&w->page, &(struct line){.rail = rail,
-                                           .label = "by the driver",
+                                           .label = "the driver says",
                                            .column = w->column,
                                            .text = out.data,
                                            .tone = TONE_FAINT});

@@ -140,6 +140,30 @@ START_TEST(what_is_arranged_otherwise_is_no_more)
 }
 END_TEST
 
+static double gives_nothing_told(void *context, const struct grow_setup *setup)
+{
+    (void)context;
+    return setup->knob[0] > 1 ? -1 : 1;
+}
+
+/* Expected: nobody knows whether more gives more.  Buggy result: what could not
+ * be told counted as more that gave nothing, and an H200's memory as saturated
+ * at half of what it gives. */
+START_TEST(what_cannot_be_told_was_not_tried)
+{
+    static const struct grow_move moves[] = {{.times = {2}}};
+    const struct grow_setup from = {{1, 1, 1, 1}};
+    const struct grow_climb c = {.least = 0.01,
+                                 .moves = moves,
+                                 .count = COUNT_OF(moves),
+                                 .fit = fits_four,
+                                 .gives = gives_nothing_told};
+    const struct grow_top top = grow_climb(&c, &from);
+    ck_assert_uint_eq(top.setup.knob[0], 1);
+    ck_assert_uint_eq(top.tried, 0);
+}
+END_TEST
+
 Suite *suite_grow(void)
 {
     TCase *t;
@@ -150,5 +174,6 @@ Suite *suite_grow(void)
     tcase_add_test(t, a_climb_ends_on_the_plateau);
     tcase_add_test(t, a_climb_without_room_tries_nothing);
     tcase_add_test(t, what_is_arranged_otherwise_is_no_more);
+    tcase_add_test(t, what_cannot_be_told_was_not_tried);
     return suite;
 }

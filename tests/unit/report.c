@@ -784,8 +784,8 @@ START_TEST(text_runs_the_limits_of_the_driver_together)
     char *const text =
         written(&report_text, &r,
                 (struct report_style){.tree = true, .verbose = REPORT_TREE});
-    assert_says(text, "by the driver  size 50 MiB, persisting 1 MiB\n");
-    assert_says(text, "\nblock\n   by the driver     max threads 1024\n");
+    assert_says(text, "the driver says size 50 MiB, persisting 1 MiB\n");
+    assert_says(text, "\nblock\n   the driver says   max threads 1024\n");
     free(text);
     results_free(&r);
 }
