@@ -144,6 +144,29 @@ $(B)/tools/faults: $(B)/tests/driver/fault_points.o $(B)/tests/schema.o
 faults: $(B)/sonde $(B)/tools/faults $(FAULTY)
 	@$(B)/tools/faults $(B) $(or $(EVERY),1) $(or $(WORKERS),2) $(ENTRY)
 
+# Hosts that are odd: no home, small stacks, one core, closed streams, several at
+# once, another language's numbers.
+.PHONY: check-odd
+check-odd: $(TESTED)
+	@sh tests/cli/run.sh $(B)/sonde odd-hosts
+	@$(B)/check numeric
+
+# Which share of src/ the quick suites and the commands run, without a GPU.  Of
+# the simulator and the models it is counted in optimised code, so that it ends.
+COVERED := $(B)/coverage
+.PHONY: coverage
+coverage:
+	@find $(COVERED) -name '*.gcda' -delete 2>/dev/null || true
+	@OPT='-O0 -g' CFLAGS='--coverage -fprofile-update=atomic' LDFLAGS=--coverage \
+	    $(MAKE) -s B=$(COVERED) $(patsubst $(B)/%,$(COVERED)/%,$(TESTED))
+	@CK_TIMEOUT_MULTIPLIER=5 sh tests/run.sh $(COVERED) $(SUITES) | tail -1
+	@sh tools/coverage.sh $(COVERED)
+
+# Which changes of the source no test notices; see the head of the script.
+.PHONY: mutate
+mutate:
+	@B=$(B) sh tools/mutate.sh
+
 # Where the code is large, long or tangled.
 # Whether a validation names each value that is wrong, on the large GPUs too.
 falsify: $(B)/check

@@ -121,7 +121,7 @@ static void hand_out(struct sonde *s, const struct finding *f,
 
 bool sonde_find(struct sonde *s, const char *id, struct sonde_finding *finding)
 {
-    MEM_GUARD(return false);
+    SESSION_WORK(return false);
     const struct finding *const f =
         s != NULL && id != NULL ? results_find(&s->results, id) : NULL;
     if (f != NULL && finding != NULL)
@@ -134,7 +134,7 @@ size_t sonde_each(struct sonde *s,
                               const struct sonde_finding *finding),
                   void *context)
 {
-    MEM_GUARD(return 0);
+    SESSION_WORK(return 0);
     size_t i = 0;
     struct sonde_finding finding;
     if (s == NULL || each == NULL)

@@ -10,19 +10,19 @@
 
 char *sonde_plain(const char *text)
 {
-    MEM_GUARD(return NULL);
+    SESSION_WORK(return NULL);
     return text_plain(text != NULL ? text : "");
 }
 
 const char *sonde_nearest(const char *word, const char *const *names)
 {
-    MEM_GUARD(return NULL);
+    SESSION_WORK(return NULL);
     return word != NULL && names != NULL ? text_nearest(word, names) : NULL;
 }
 
 int sonde_writable(const char *path, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why;
     if (path == NULL)
         return session_lacks(__func__, "the path", err);
@@ -31,7 +31,7 @@ int sonde_writable(const char *path, struct sonde_error *err)
 
 int sonde_write(const char *path, const char *text, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why;
     if (path == NULL || text == NULL)
         return session_lacks(__func__, "the path or the text", err);

@@ -15,7 +15,7 @@ enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };
 int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
               struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     static const char *const studies[] = {"isa"};
     static const struct sonde_isa everything;
     if (session_measures(s, __func__, err) != 0)
@@ -77,7 +77,7 @@ static int bench_read(struct sonde *s, struct bench_wish *bench,
 int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
                 struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (wish == NULL || wish->snippet == NULL)
         return session_lacks(__func__, "the snippet", err);
@@ -100,7 +100,7 @@ int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
 int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,
                       char **text, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct buf out = {0};
     if (name == NULL || text == NULL)

@@ -165,7 +165,7 @@ static int list(enum sonde_list what, list_row *row, void *context,
 int sonde_list(enum sonde_list what, list_row *row, void *context,
                struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (row == NULL)
         return session_lacks(__func__, "what takes a row", err);
@@ -326,7 +326,7 @@ static bool explain_finding(const char *name, struct buf *out)
  * is neither is a finding, an instruction or a simulated GPU. */
 int sonde_explain(const char *name, char **text, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (name == NULL || text == NULL)
         return session_lacks(__func__, "the name or the text", err);

@@ -41,7 +41,7 @@ static int read_file(const char *path, struct buf *file, struct error *err)
 int sonde_read(struct sonde **session, const char *path,
                struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct buf file = {0};
     if (session == NULL || path == NULL)
@@ -74,7 +74,7 @@ static void add_sessions(struct sonde ***sessions, size_t *count,
 int sonde_read_all(struct sonde ***sessions, size_t *count, const char *path,
                    struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct buf file = {0};
     struct results *list = NULL;
@@ -133,7 +133,7 @@ static int check_models(struct sonde *const *sessions, size_t count,
 int sonde_merge(struct sonde **sessions, size_t *count, bool models,
                 struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (count == NULL || !are_sessions(sessions, *count))
         return session_lacks(__func__, "a session or their number", err);
@@ -201,7 +201,7 @@ int sonde_report_all(struct sonde *const *sessions, size_t count,
                      const char *format, const struct sonde_style *style,
                      char **text, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (!are_sessions(sessions, count) || format == NULL || text == NULL)
         return session_lacks(__func__, "a session, the format or the text",
@@ -216,7 +216,7 @@ int sonde_report(const struct sonde *s, const char *format,
                  const struct sonde_style *style, char **text,
                  struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     if (s == NULL || format == NULL || text == NULL)
         return session_lacks(__func__, "the session, the format or the text",
@@ -230,7 +230,7 @@ int sonde_report_file(const char *path, const char *format,
                       const struct sonde_style *style, char **text,
                       struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct sonde *s;
     if (path == NULL || format == NULL || text == NULL)
         return session_lacks(__func__, "the path, the format or the text", err);
@@ -293,7 +293,7 @@ int sonde_compare(struct sonde *const *sessions, size_t count,
                   const struct sonde_style *style, char **text,
                   struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     static const struct sonde_comparison plain;
     struct error why = {0};
     struct buf out = {0};

@@ -79,7 +79,7 @@ static int not_measured(const struct finding *first, size_t others,
 int sonde_require(const struct sonde *s, const char *const *patterns,
                   size_t count, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     if (s == NULL)
         return session_lacks(__func__, "the session", err);
     if (!session_words(patterns, count))

@@ -331,6 +331,7 @@ static int open_session(void *argument, struct error *err)
 int sonde_open(struct sonde **session, const struct sonde_options *options,
                struct sonde_error *err)
 {
+    NUMERIC_PLAIN();
     static const struct sonde_options plain;
     struct error why = {0};
     if (session == NULL)
@@ -375,6 +376,7 @@ static int close_device(void *session, struct error *err)
 
 int sonde_close(struct sonde *s, struct sonde_error *err)
 {
+    NUMERIC_PLAIN();
     struct error why = {0}, ignored;
     if (s == NULL)
         return 0;
@@ -475,7 +477,7 @@ static size_t study_count(void)
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
               struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     if (session_measures(s, __func__, err) != 0)
         return ERR_USAGE;
     if (!session_words(studies, count))
@@ -583,7 +585,7 @@ int sonde_probe(struct sonde *s, const char *name,
                 const char *const *parameters, size_t count, char **table,
                 struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct samples samples;
     struct buf out = {0};
@@ -614,7 +616,7 @@ int sonde_probe(struct sonde *s, const char *name,
 int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
               size_t count, char **ptx, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct experiment e;
     struct buf out = {0};

@@ -4,6 +4,7 @@
 
 #include "api/progress.h"
 #include "base/mem.h"
+#include "base/numeric.h"
 #include "probe/run.h"
 #include "probe/run/snippet_kernel.h"
 #include "sonde.h"
@@ -38,6 +39,11 @@ int session_lacks(const char *function, const char *what,
                   struct sonde_error *err);
 /* True if there are so many words and none is NULL. */
 bool session_words(const char *const *words, size_t count);
+
+/* At the head of a function of sonde.h: what there is no memory for ends it. */
+#define SESSION_WORK(otherwise)                                                \
+    NUMERIC_PLAIN();                                                           \
+    MEM_GUARD(otherwise)
 
 /* What a function of sonde.h returns when there was no memory for its work. */
 int session_out_of_memory(struct sonde_error *err);

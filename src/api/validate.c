@@ -34,7 +34,7 @@ static void tell_study(struct sonde *s)
 
 int sonde_validate(struct sonde *s, const char *path, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     enum { NOT_FORETOLD = 1 };
     struct error why = {0};
     struct validation verdict = {0};
@@ -53,7 +53,7 @@ int sonde_validate(struct sonde *s, const char *path, struct sonde_error *err)
 
 int sonde_foretell(struct sonde *s, double seconds, struct sonde_error *err)
 {
-    MEM_GUARD(return session_out_of_memory(err));
+    SESSION_WORK(return session_out_of_memory(err));
     struct error why = {0};
     struct validation verdict = {0};
     if (session_measures(s, __func__, err) != 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/numeric.h"
 #include "base/stop.h"
 
 /* What a seat's state says in its lowest bits; above them it counts calls. */
@@ -140,6 +141,7 @@ int aside_thread(pthread_t *thread, void *(*start)(void *), void *argument)
 
 static void *serve(void *argument)
 {
+    NUMERIC_PLAIN();
     struct aside *const a = argument;
     pthread_mutex_lock(&a->lock);
     for (;;) {

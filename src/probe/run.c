@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numeric.h"
 #include "base/stop.h"
 #include "probe/check.h"
 #include "probe/guard.h"
@@ -327,6 +328,7 @@ static int assemble(void *argument, struct error *err)
 
 static void *assemble_aside(void *argument)
 {
+    NUMERIC_PLAIN();
     struct error ignored;
     mem_guarded(assemble, argument, &ignored);
     return NULL;

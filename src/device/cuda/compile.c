@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/numeric.h"
 #include "base/text.h"
 
 /* More threads than this only wait for each other inside the driver. */
@@ -302,6 +303,7 @@ static int work(void *argument, struct error *err)
 /* None may leave what others still work on. */
 static void *work_guarded(void *batch)
 {
+    NUMERIC_PLAIN();
     struct error ignored;
     mem_guarded(work, batch, &ignored);
     return NULL;

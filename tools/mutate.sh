@@ -1,0 +1,159 @@
+#!/bin/sh
+# Do tests notice?  mutate.sh, from the folder of the source (make mutate)
+#
+# Changes one place of the source at a time, in a copy: a comparison, a sign, a
+# constant, an and for an or, a term that is dropped.  Each mutant is compiled,
+# and the suites that belong to its file run until one fails.  Noticed is what
+# fails, ends by a signal or takes longer than its time; what does not compile is
+# none.  A line for each mutant that lives, then the sum.
+#   N=60 SEED=1        how many, and which
+#   FILES='src/model/cache.c ...'   of these files alone
+#   SAN=address,undefined           under the sanitizers
+#   LIMIT=120          seconds for the suites of one
+#   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one
+set -u
+number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-120}
+files=${FILES:-$(find src/analysis src/model src/study -name '*.c' | sort)}
+work=$(pwd)/${B:-build}/mutate
+mkdir -p "$work"
+
+# Each place as FILE:LINE:COLUMN:OLD:NEW, of code alone: no comments, strings,
+# lines of the preprocessor, tables of text or declarations of constants' names.
+places() {
+    awk '
+    FNR == 1 { comment = 0 }
+    function put(at, old, new) { print FILENAME ":" FNR ":" at ":" old ":" new }
+    function each(old, new,   at, from, rest) {
+        from = 1
+        while ((at = index(substr(code, from), old)) > 0) {
+            put(from + at - 1, old, new)
+            from += at + length(old) - 1
+        }
+    }
+    {
+        code = $0
+        if (comment || code ~ /^ *\/\*/) {
+            comment = code !~ /\*\//
+            next
+        }
+        if (code ~ /^#/ || code ~ /^ *"/ || code ~ /assert/)
+            next
+        # What stands in quotes becomes blanks, so that columns stay.
+        while (match(code, /"([^"\\]|\\.)*"/))
+            code = substr(code, 1, RSTART - 1) sprintf("%" RLENGTH "s", "") \
+                substr(code, RSTART + RLENGTH)
+        sub(/\/\*.*/, "", code)
+        each(" < ", " <= "); each(" <= ", " < "); each(" > ", " >= ")
+        each(" >= ", " > "); each(" == ", " != "); each(" != ", " == ")
+        each(" + ", " - "); each(" - ", " + "); each(" && ", " || ")
+        each(" || ", " && "); each(" += ", " -= "); each(" / ", " * ")
+        # A constant and one more.
+        rest = code; from = 0
+        while (match(rest, /[^A-Za-z0-9_.][0-9]+[^A-Za-z0-9_.]/)) {
+            n = substr(rest, RSTART + 1, RLENGTH - 2)
+            put(from + RSTART + 1, n, n + 1)
+            from += RSTART + RLENGTH - 2
+            rest = substr(code, from + 1)
+        }
+        # A term and nothing.
+        rest = code; from = 0
+        while (match(rest, / (\+|-|&&|\|\|) [A-Za-z_][A-Za-z0-9_]*[;),]/)) {
+            put(from + RSTART, substr(rest, RSTART, RLENGTH - 1), "")
+            from += RSTART + RLENGTH - 1
+            rest = substr(code, from + 1)
+        }
+    }' $files
+}
+
+# Which `number` of them, by the seed; a generator of our own, since those of awks
+# differ.
+choose() {
+    awk -v seed="$seed" -v number="$number" '
+        { all[NR] = $0 }
+        END {
+            x = seed % 2147483646 + 1
+            for (i = 1; i <= number && i <= NR; i++) {
+                for (j = 0; j < 3; j++) x = x * 16807 % 2147483647
+                at = i + x % (NR - i + 1)
+                one = all[at]; all[at] = all[i]; all[i] = one
+                print one
+            }
+        }'
+}
+
+# The suites that ask this file, the shortest first.
+suites_of() { # FILE
+    name=$(basename "$1" .c)
+    "$check" -l | grep -x "$name" | tr '\n' ' '
+    case $1 in
+    src/model/cache.c) echo sim_caches sim truth_seeds ;;
+    src/model/*) echo sim truth_banks ;;
+    src/analysis/statistics/*) echo stats guard plan run truth_levels ;;
+    src/analysis/curve/*) echo stats change knee sawtooth levels truth_levels ;;
+    src/analysis/structure/*) echo conflict_set trace_fit policy occupancy structure truth_conflict truth_levels ;;
+    src/analysis/*) echo stats hits search plan sass_proof timer truth_levels truth_seeds ;;
+    src/study/cache/*) echo structure truth_seeds truth_levels truth_conflict truth_sharing ;;
+    src/study/code/*) echo truth_icache ;;
+    src/study/l2/*) echo truth_partitions ;;
+    src/study/translation/*) echo truth_levels truth_tlb ;;
+    src/study/instruction/*) echo truth_isa library ;;
+    src/study/load/*) echo truth_load truth_bandwidth truth_loaded truth_contention truth_placement truth_operators truth_hints ;;
+    src/study/chip/*) echo truth_banks truth_levels ;;
+    *) echo plan script doubt costs truth_levels truth_noisy ;;
+    esac
+}
+
+# The copy that mutants are made in; it is built once, then one file at a time.
+tar cf - Makefile src include tests tools profiles packaging results docs examples .clang-format \
+    2>/dev/null | (cd "$work" && tar xf -)
+out=${SAN:+/san}
+check=$work/build$out/check
+build() {
+    make -s -C "$work" ${SAN:+SAN=$SAN} B=build "build$out/check" \
+        "build$out/tests/fake/libcuda.so.1" >"$work/log" 2>&1
+}
+build || { tail -20 "$work/log"; exit 2; }
+
+alive=0 noticed=0 none=0
+passes() { # SUITE
+    (cd "$work" && timeout "$limit" env CK_DEFAULT_TIMEOUT="$limit" \
+        "$check" -j 1 "$1" >"$work/out" 2>&1)
+}
+notice() { # the suites
+    for suite in "$@"; do
+        grep -qx "$suite" "$work/bad" && continue
+        passes "$suite" || return 0
+    done
+    return 1
+}
+{ [ -n "${ONLY:-}" ] && echo "$ONLY" || places | choose; } >"$work/chosen"
+# What fails, or takes too long, with no mutant tells nothing of one.
+: >"$work/bad"
+while IFS= read -r place; do
+    suites_of "${place%%:*}" | tr ' ' '\n'
+done <"$work/chosen" | grep . | sort -u >"$work/suites"
+while IFS= read -r suite; do
+    passes "$suite" || { echo "$suite fails without a mutant" && echo "$suite" >>"$work/bad"; }
+done <"$work/suites"
+while IFS= read -r place; do
+    file=${place%%:*} rest=${place#*:}
+    line=${rest%%:*} rest=${rest#*:}
+    column=${rest%%:*} rest=${rest#*:}
+    old=${rest%%:*} new=${rest#*:}
+    awk -v line="$line" -v column="$column" -v old="$old" -v new="$new" '
+        NR == line {
+            $0 = substr($0, 1, column - 1) new substr($0, column + length(old))
+        }
+        { print }' "$file" >"$work/$file"
+    if ! build; then
+        none=$((none + 1))
+    elif notice $(suites_of "$file"); then
+        noticed=$((noticed + 1))
+    else
+        alive=$((alive + 1))
+        echo "lives: $place"
+        sed -n "${line}p" "$work/$file"
+    fi
+    cp "$file" "$work/$file"
+done <"$work/chosen"
+echo "seed $seed: $noticed noticed, $alive live, $none do not compile"
