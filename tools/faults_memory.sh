@@ -34,6 +34,7 @@ command_of() { # NUMBER
     11) echo list studies ;;
     12) echo explain latency ;;
     13) echo bench --file snippet -d sim:quick ;;
+    15) echo report whole.json whole.json again.json --as json ;;
     14) echo run clock --require nothing.*,clock.* -d sim:quick ;;
     esac
 }
@@ -83,9 +84,10 @@ sweep() { # NUMBER [all]
     echo "$(command_of "$1"): $calls calls, $tried ${2:+with all that follow }tried, $failed wrong"
 }
 
+"$sonde" run banks -q -d sim:quick --json again.json >/dev/null 2>&1
 echo 'add.u32 %r0, %r0, %r1;' >snippet
 "$sonde" run clock cached -q -d sim:quick --json whole.json --record whole.rec >/dev/null 2>&1
-for number in ${COMMANDS:-1 2 3 4 5 6 7 8 9 10 11 12 13 14}; do
+for number in ${COMMANDS:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15}; do
     rm -f clean.*
     run "$number" 0
     calls=$(cat count)

@@ -142,6 +142,8 @@ int sonde_merge(struct sonde **sessions, size_t *count, bool models,
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++) {
         struct sonde *const s = sessions[i];
+        /* Each is there once, also if this comes to no end. */
+        sessions[i] = NULL;
         sessions[kept] = s;
         const size_t first = first_of_gpu(sessions, kept, models);
         if (first == kept) {
@@ -150,6 +152,7 @@ int sonde_merge(struct sonde **sessions, size_t *count, bool models,
         }
         session_forget(sessions[first]);
         merge_add(&sessions[first]->results, &s->results);
+        sessions[kept] = NULL;
         sonde_close(s, NULL);
     }
     *count = kept;

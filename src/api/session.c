@@ -486,6 +486,9 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
     for (size_t i = 0; i < count; i++)
         if (names_study(studies[i], &why) != 0)
             return session_hand_out(why.code, &why, err);
+    /* A run that there was no memory for may have left its wish. */
+    s->lab.isa = NULL;
+    s->lab.bench = NULL;
     const char **const names =
         xreallocarray(NULL, count + 2 * study_count(), sizeof *names);
     size_t named = 0;
