@@ -237,10 +237,12 @@ static struct translation translation_of_memory(const struct building *b)
 }
 
 /* What loads by `.ca` cost that are found in memory, where these were timed
- * apart from those by `.cg`; 0: they were not. */
+ * apart from those by `.cg`; 0: they were not, or are of both sides of L2. */
 static double memory_by_ca(const struct building *b)
 {
-    return told_true(b->told, "l1", "caches_global")
+    const bool sided = told_true(b->told, "l2", "replicates") &&
+                       told_number(b->told, "l2", "near_miss_latency") > 0;
+    return !sided && told_true(b->told, "l1", "caches_global")
                ? told_item(b->told, "memory", "patterns_ca", 3)
                : 0;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "twin/memory.h"
 #include "twin/nearest.h"
+#include "twin/rates.h"
 
 /* ---- what a driver reports -------------------------------------------- */
 
@@ -214,7 +215,7 @@ static json_t *patched(struct told *told, const struct shipped_profile *nearest)
     drop_disturbances(profile);
     told_choose(told, "warp_schedulers");
     told_choose(told, "what is said of blocks, TPCs and GPCs");
-    told_choose(told, "bandwidths");
+    twin_put_rates(told, profile);
     put_source(told, nearest->name, profile);
     json_decref(base);
     return profile;

@@ -228,6 +228,18 @@ static void put_address(const struct dimensions *d, json_t *into)
         json_object_set_new(into, "address", json_string("virtual"));
 }
 
+/* Of all lines that its sets hold; of an L1 of which shared memory takes some,
+ * more than what finds room. */
+static void put_size(const struct dimensions *d, json_t *cache)
+{
+    const json_t *const list = json_object_get(cache, "set_ways");
+    double lines = list == NULL ? d->sets * d->ways : 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        lines += json_number_value(json_array_get(list, i));
+    json_object_set_new(cache, "size",
+                        json_integer((json_int_t)(lines * d->unit)));
+}
+
 json_t *twin_cache(struct told *told, const char *component)
 {
     struct dimensions d = dimensions_of(told, component);
@@ -243,6 +255,7 @@ json_t *twin_cache(struct told *told, const char *component)
     json_t *const cache = json_pack("{sI sI}", "line", (json_int_t)d.unit,
                                     "sector", (json_int_t)sector);
     put_shape(told, component, &d, cache);
+    put_size(&d, cache);
     put_address(&d, cache);
     return cache;
 }

@@ -162,6 +162,52 @@ START_TEST(chosen_is_listed)
 }
 END_TEST
 
+static struct finding *set_rate(struct results *results, const char *id,
+                                double rate, const char *unit)
+{
+    struct finding *f = NULL;
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (strcmp(results->findings[i]->id, id) == 0)
+            f = results->findings[i];
+    if (f == NULL)
+        f = results_add(results, id, "reads");
+    finding_set(f, STATUS_MEASURED, value_number(rate), unit);
+    return f;
+}
+
+static const struct profile_cache *cache_of(const struct profile *p,
+                                            const char *name)
+{
+    size_t i = 0;
+    while (strcmp(p->caches[i].name, name) != 0)
+        i++;
+    return &p->caches[i];
+}
+
+/* In bytes a cycle of the clock that they were measured at; a bound is none. */
+START_TEST(rates_are_taken)
+{
+    struct results results = {0};
+    truth_results(truth_gpus[1], &results);
+    set_rate(&results, "l1.read_bandwidth", 100, "B/clk/SM");
+    set_rate(&results, "shared.read_bandwidth", 90, "B/clk/SM");
+    finding_protocol(set_rate(&results, "memory.read_bandwidth", 3e11, "B/s"),
+                     "sm_clock", value_number(1e9));
+    struct finding *const l2 =
+        set_rate(&results, "l2.read_bandwidth", 1e12, "B/s");
+    finding_value(l2, STATUS_AT_LEAST, value_number(1e12));
+    struct profile *const p = twin_of(&results);
+    ck_assert_double_eq(cache_of(p, "l1")->read_bandwidth, 100);
+    ck_assert_double_eq(p->shared_read_bandwidth, 90);
+    ck_assert_double_eq(p->memory_read_bandwidth, 300);
+    ck_assert_double_eq(cache_of(p, "l2")->read_bandwidth, 0);
+    ck_assert_ptr_null(strstr(p->source, "l1.read_bandwidth"));
+    ck_assert_ptr_nonnull(strstr(p->source, "l2.read_bandwidth"));
+    profile_free(p);
+    results_free(&results);
+}
+END_TEST
+
 START_TEST(too_little)
 {
     struct results results = {0};
@@ -177,6 +223,7 @@ Suite *suite_truth_twin(void)
     Suite *const suite = suite_of("truth_twin", 600, &t);
     tcase_add_loop_test(t, as_measured, 0, TRUTH_GPUS_QUICK);
     tcase_add_test(t, chosen_is_listed);
+    tcase_add_test(t, rates_are_taken);
     tcase_add_test(t, too_little);
     /* The last, a100, has a second TLB and an L2 of which the studies do not
      * tell all, so that its twin has other ones (docs/trust.md). */
