@@ -74,6 +74,13 @@ static struct results plain_report(void)
     value_push(&bits, value_bits(0x2080));
     value_push(&bits, value_number(8));
     finding_set(results_add(&r, "l1.set_bits", "t"), STATUS_MEASURED, bits, "");
+    struct finding *const degrees =
+        results_add(&r, "shared.conflict_latency", "t");
+    finding_set(degrees, STATUS_MEASURED, value_numbers((double[]){23, 25}, 2),
+                "cycles");
+    finding_protocol(degrees, "first_degree", value_number(1));
+    finding_protocol(degrees, "low", value_numbers((double[]){23, 24.5}, 2));
+    finding_protocol(degrees, "high", value_numbers((double[]){23, 25.5}, 2));
     const struct curve_kind kind = {"latency", "bytes", "B", "cycles"};
     struct finding_curve *const c = results_curve(&r, "l1.size", &kind);
     curve_point(c, (struct curve_seen){1024, 32, "chase"});
@@ -210,6 +217,8 @@ static const struct {
     {"GPU A GPU-1|l2.shares_with|||none||||measured"},
     {"GPU A GPU-1|l1.set_ways|set|0|17||||measured"},
     {"GPU A GPU-1|l1.set_ways|set|2|||||not_measured"},
+    {"GPU A GPU-1|shared.conflict_latency|degree|2|25|24.5|25.5|cycles|"
+     "measured"},
     {"GPU A GPU-1|l1.set_bits|index_bit|0|7^13||||measured"},
     {"GPU A GPU-1|l1.size:latency|bytes|2048|280.5|||cycles|measured"},
 };

@@ -80,6 +80,18 @@ static void put_row(struct buf *out, const struct row *row)
     csv_end(out);
 }
 
+/* Of an item: what a list of the protocol that is as long says; NAN: it has
+ * none. */
+static double said_of(const struct finding *f, const char *name, size_t item)
+{
+    const struct value *const said = finding_said(f, name);
+    return said != NULL && said->kind == VALUE_LIST &&
+                   said->count == f->value.count &&
+                   said->items[item].kind == VALUE_NUMBER
+               ? said->items[item].number
+               : NAN;
+}
+
 static void put_finding(struct buf *out, const char *gpu,
                         const struct finding *f)
 {
@@ -96,6 +108,8 @@ static void put_finding(struct buf *out, const char *gpu,
     for (size_t i = 0; i < f->value.count; i++) {
         row.at = &axis.values.items[i];
         row.value = &f->value.items[i];
+        row.low = said_of(f, "low", i);
+        row.high = said_of(f, "high", i);
         put_row(out, &row);
     }
     value_free(&axis.values);

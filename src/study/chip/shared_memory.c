@@ -37,6 +37,7 @@ struct curve {
     unsigned width, pitch;
     unsigned from, count;
     double cycles[STRIDE_MOST + 1];
+    double low[STRIDE_MOST + 1], high[STRIDE_MOST + 1]; /* … of each */
     double excess; /* the largest doubt, in units of what is let pass */
     const char *experiment; /* canonical */
 };
@@ -117,8 +118,10 @@ static void add_case(struct curve *c, unsigned i, const struct timed_case *t,
                              t->longer.high - t->longer.cycles);
     c->cycles[i] =
         (t->shorter.cycles + t->longer.cycles - 2 * overhead) / loads;
-    c->excess =
-        fmax(c->excess, list_width * off / loads / doubt_most(c->cycles[i]));
+    const double error = list_width * off / loads;
+    c->low[i] = c->cycles[i] - error;
+    c->high[i] = c->cycles[i] + error;
+    c->excess = fmax(c->excess, error / doubt_most(c->cycles[i]));
 }
 
 static void summarise(struct lab *lab, struct curve *c,
@@ -192,6 +195,8 @@ static void report_curve(struct lab *lab, const char *attribute,
                            : "each on another row of one bank");
     finding_protocol(f, c->stride ? "first_stride" : "first_degree",
                      value_number(c->from));
+    finding_protocol(f, "low", value_numbers(c->low, c->count));
+    finding_protocol(f, "high", value_numbers(c->high, c->count));
 }
 
 /* The experiments of one run of the study. */

@@ -118,6 +118,22 @@ static bool is_noise(const struct tlb_facts *tlb)
            (tlb->about < 2 || (tlb->fit == 0 && 3 * tlb->late > 1));
 }
 
+/* Addresses that push each other out: the target, and as many others as its set
+ * has ways. */
+static void show_conflict(struct tlb_question *q, size_t level)
+{
+    static const struct curve_kind members = {"conflict set", "member", "",
+                                              "B"};
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const char *const component = tlb_components[level];
+    for (size_t i = 0; c->set.count > 0 && i <= c->set.count; i++) {
+        const uint64_t number = i == 0 ? c->target : c->set.at[i - 1];
+        lab_point(q->lab, component, "ways", &members,
+                  (struct curve_seen){(double)i, (double)tlb_address(q, number),
+                                      q->shown_by[level][TLB_WAYS]});
+    }
+}
+
 static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -141,8 +157,10 @@ static void report_entries(struct tlb_question *q, size_t level)
         finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     if (tlb->sets > 0)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
-    if (tlb->ways > 0)
+    if (tlb->ways > 0) {
         tlb_found(q, level, TLB_WAYS, (double)tlb->ways);
+        show_conflict(q, level);
+    }
     doubt_odd(q, level);
     /* Ways are alike or not; one set has no index, and sets that are unlike
      * have none of bits. */
@@ -310,8 +328,7 @@ static void report_levels(struct tlb_question *q)
         t->levels > 0 ? &t->tlb[t->levels - 1] : NULL;
     const bool all = t->places.pieces * t->places.unit >= used ||
                      (last != NULL && last->about * last->region >= used);
-    if (t->levels == 0 &&
-        (q->unclear || q->more || t->places.order < ORDER)) {
+    if (t->levels == 0 && (q->unclear || q->more || t->places.order < ORDER)) {
         finding_none(q->levels, "%s", no_cost(q));
     } else if (t->levels == 0 || (all && !q->more && !hides_more(q))) {
         finding_measured(q->levels, (double)t->levels);
