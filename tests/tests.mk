@@ -170,7 +170,7 @@ mutate:
 # Where the code is large, long or tangled.
 # Whether a validation names each value that is wrong, on the large GPUs too.
 falsify: $(B)/check
-	@LIES=1 $(B)/check -s truth_validate
+	@LIES=$(or $(LIES),1) $(B)/check -s truth_validate
 
 # Of each shipped profile, or PROFILES: see tools/closure.sh.
 closure: $(B)/sonde

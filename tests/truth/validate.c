@@ -2,7 +2,8 @@
  * What a validation says: of simulated GPUs all that was found foretells what
  * no study asked; and of one value that is wrong, whichever it is, that one is
  * named.  A few values in seconds; all, and noise on all GPUs, with LIES=1 in
- * the environment (`make falsify`), which takes a core half an hour.
+ * the environment (`make falsify`), which takes a core half an hour; with
+ * LIES=l1.ways,l2.policy these values on all GPUs.
  */
 #include <jansson.h>
 #include <math.h>
@@ -249,13 +250,29 @@ START_TEST(a_wrong_value_is_named)
 }
 END_TEST
 
+/* The ids that LIES lists; NULL: all. */
+static const char *const *asked_ids(char *list)
+{
+    static const char *ids[33];
+    size_t count = 0;
+    if (strchr(list, '.') == NULL)
+        return NULL;
+    for (char *id = strtok(list, ","); id != NULL && count < COUNT_OF(ids) - 1;
+         id = strtok(NULL, ","))
+        ids[count++] = id;
+    return ids;
+}
+
 START_TEST(any_wrong_value_is_named)
 {
-    const struct count count = tell_all(truth_gpus[_i], NULL);
+    char *const list = xstrdup(getenv("LIES"));
+    const char *const *const ids = asked_ids(list);
+    const struct count count = tell_all(truth_gpus[_i], ids);
     printf("%s: %u lies, %u named, %u alone\n", truth_gpus[_i], count.told,
            count.named, count.alone);
-    ck_assert_uint_ge(count.told, 40);
+    ck_assert_uint_ge(count.told, ids == NULL ? 40 : 0);
     ck_assert_uint_eq(count.named, count.told);
+    free(list);
 }
 END_TEST
 
@@ -305,8 +322,10 @@ Suite *suite_truth_validate(void)
     tcase_add_loop_test(suite_slow(suite, 600), noise_is_no_doubt, 0, 1);
     if (getenv("LIES") != NULL) {
         TCase *const long_ones = suite_slow(suite, 7200);
-        tcase_add_loop_test(long_ones, all_is_foretold, 0, TRUTH_GPUS);
-        tcase_add_loop_test(long_ones, noise_is_no_doubt, 1, TRUTH_GPUS);
+        if (strchr(getenv("LIES"), '.') == NULL) {
+            tcase_add_loop_test(long_ones, all_is_foretold, 0, TRUTH_GPUS);
+            tcase_add_loop_test(long_ones, noise_is_no_doubt, 1, TRUTH_GPUS);
+        }
         tcase_add_loop_test(long_ones, any_wrong_value_is_named, 0, TRUTH_GPUS);
     }
     return suite;

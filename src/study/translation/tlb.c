@@ -157,15 +157,15 @@ static void report_entries(struct tlb_question *q, size_t level)
         finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     if (tlb->sets > 0)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
-    if (tlb->ways > 0) {
+    if (tlb->ways > 0)
         tlb_found(q, level, TLB_WAYS, (double)tlb->ways);
-        show_conflict(q, level);
-    }
     doubt_odd(q, level);
     /* Ways are alike or not; one set has no index, and sets that are unlike
      * have none of bits. */
     const bool unlike = tlb_is_found(q, level, TLB_SET_WAYS);
     drop(q, level, unlike ? TLB_WAYS : TLB_SET_WAYS);
+    if (!unlike && tlb->ways > 0)
+        show_conflict(q, level);
     if (tlb->sets == 1 || (unlike && !tlb_is_found(q, level, TLB_SET_BITS)))
         drop(q, level, TLB_SET_BITS);
 }
