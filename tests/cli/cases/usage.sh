@@ -188,6 +188,13 @@ done <<'END'
 2|bash, zsh or fish|--completion bash zsh
 2|no value|--verbose=2
 2|sonde --help|-V
+2|BASE.json|compare
+2|BASE.json|compare a.json
+2|none.json|compare none.json none.json
+2|none.json|validate none.json
+2|help validate|validate --levels 3
+2|needs a value|report --as
+3|sonde list|-d all
 END
 # In a batch job nobody reads that a GPU is simulated; -d auto takes one.
 SLURM_JOB_ID=1 "$SONDE" run clock -q >out 2>err
