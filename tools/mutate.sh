@@ -10,10 +10,10 @@
 #   FILES='src/model/cache.c ...'   of these files alone
 #   SAN=address,undefined           under the sanitizers
 #   TRUTH=1            of analysis studies on whole GPUs, too, seconds each
-#   LIMIT=20           seconds of a core for a test
+#   LIMIT=5            seconds of a core for a test
 #   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one
 set -u
-number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-20}
+number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-5}
 files=${FILES:-$(find src/analysis src/model src/study -name '*.c' | sort)}
 work=$(pwd)/${B:-build}/mutate
 mkdir -p "$work"
@@ -142,11 +142,12 @@ while IFS= read -r place; do
     line=${rest%%:*} rest=${rest#*:}
     column=${rest%%:*} rest=${rest#*:}
     old=${rest%%:*} new=${rest#*:}
+    cp "$work/$file" "$work/original"
     awk -v line="$line" -v column="$column" -v old="$old" -v new="$new" '
         NR == line {
             $0 = substr($0, 1, column - 1) new substr($0, column + length(old))
         }
-        { print }' "$file" >"$work/$file"
+        { print }' "$work/original" >"$work/$file"
     if ! build; then
         none=$((none + 1))
     elif notice $(suites_of "$file"); then
@@ -156,6 +157,6 @@ while IFS= read -r place; do
         echo "lives: $place"
         sed -n "${line}p" "$work/$file"
     fi
-    cp "$file" "$work/$file"
+    cp "$work/original" "$work/$file"
 done <"$work/chosen"
 echo "seed $seed: $noticed noticed, $alive live, $none do not compile"
