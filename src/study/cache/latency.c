@@ -525,6 +525,15 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
     return l2->present ? why_l2_few_lines : l2->why;
 }
 
+/* A hit, and what timing adds to one. */
+static void cite_hits(struct finding *f, enum level_id id,
+                      const struct level_costs *c)
+{
+    const enum level_id behind = level_table[id].behind;
+    finding_cite(f, c->hit[id].experiment);
+    finding_cite(f, c->timing[behind != LEVEL_COUNT ? behind : id].experiment);
+}
+
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
 {
@@ -562,11 +571,7 @@ static void report_penalty(struct lab *lab, enum level_id id,
     }
     finding_cost(f, &penalty);
     finding_protocol(f, "found_in", value_text(found_in(lab, id)));
-    finding_cite(f, hit->experiment);
-    const struct cost *const timing =
-        &c->timing[row->behind != LEVEL_COUNT ? row->behind : id];
-    if (timing->experiment != NULL)
-        finding_cite(f, timing->experiment);
+    cite_hits(f, id, c);
 }
 
 /* A mean of loads without what disturbs any load. */
