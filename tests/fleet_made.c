@@ -56,8 +56,7 @@ char *fleet_made_uuid(uint64_t seed, size_t index)
                      seed & 0xffffffff, index);
 }
 
-/* ---- the base --------------------------------------------------------------
- */
+/* ---- the base ------------------------------------------------------------ */
 
 static json_t *finding_of(json_t *report, const char *id)
 {
@@ -105,8 +104,7 @@ void fleet_made_base(json_t *base)
     json_object_set_new(device, "ecc", json_true());
 }
 
-/* ---- numbers
- * ----------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------- */
 
 /* What is drawn for a finding of a GPU. */
 struct draw {
@@ -181,8 +179,7 @@ static void vary(json_t *finding, const char *id, const struct draw *d)
     json_object_set_new(finding, "value", json_real(by * number));
 }
 
-/* ---- faults
- * -------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------- */
 
 static void multiply(json_t *report, const char *id, double by)
 {
@@ -232,8 +229,7 @@ static void plant(json_t *report, enum fleet_fault fault, size_t index)
     }
 }
 
-/* ---- a report
- * ---------------------------------------------------------------------- */
+/* ---- a report ------------------------------------------------------------ */
 
 static void set_text(json_t *object, const char *key, char *text)
 {

@@ -542,6 +542,32 @@ static json_t *load(const char *text, const char *where, struct error *err)
     return json;
 }
 
+/* Reports one after the other, as a line each, are a list of them. */
+static json_t *load_all(const char *text, const char *where, struct error *err)
+{
+    static const size_t flags =
+        JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK;
+    json_error_t end;
+    json_t *const first = json_loads(text, flags, &end);
+    const char *rest = first != NULL ? text + end.position : "";
+    if (first == NULL || rest[strspn(rest, " \t\r\n")] != '{') {
+        json_decref(first);
+        return load(text, where, err);
+    }
+    json_t *const list = json_array();
+    json_array_append_new(list, first);
+    while (rest[strspn(rest, " \t\r\n")] != '\0') {
+        json_t *const next = json_loads(rest, flags, &end);
+        if (next == NULL) {
+            json_decref(list);
+            return load(text, where, err);
+        }
+        json_array_append_new(list, next);
+        rest += end.position;
+    }
+    return list;
+}
+
 int report_read(const char *text, const char *where, struct results *results,
                 struct error *err)
 {
@@ -579,7 +605,7 @@ int report_read_all(const char *text, const char *where, struct results **list,
 {
     const struct place top = {
         .where = where, .text = text, .key = "schema", .err = err};
-    json_t *const json = load(text, where, err);
+    json_t *const json = load_all(text, where, err);
     *list = NULL;
     *count = 0;
     if (json == NULL)

@@ -16,6 +16,7 @@
 #include "probe/probe.h"
 #include "probe/record.h"
 #include "ptx/snippet.h"
+#include "report/fleet/reading/gather.h"
 #include "report/report.h"
 #include "testing.h"
 #include "unit/cubins.h"
@@ -135,6 +136,24 @@ static int read_report(const struct buf *input, struct error *err)
     if (status == 0)
         assert_page(&results);
     results_free(&results); /* what was read before it was refused, too */
+    return status;
+}
+
+/* A fleet reads the same bytes by a scanner of its own: they are reports, or it
+ * says why not. */
+static int read_fleet(const struct buf *input, struct error *err)
+{
+    struct fleet_names names;
+    fleet_names_init(&names);
+    struct memory memory = {.names = &names};
+    struct gathered g = {0};
+    gather(&g, &memory, input->data, "input");
+    ck_assert_uint_gt(g.count + g.note_count, 0);
+    const int status =
+        g.note_count > 0 ? error_set(err, ERR_FILE, "it is no report") : 0;
+    gathered_free(&g);
+    memory_free(&memory);
+    fleet_names_free(&names);
     return status;
 }
 

@@ -111,6 +111,7 @@ bool crowd_tail_of(const double *values, size_t n, struct crowd_tail *tail)
         return false;
     double *const away = deviations_of(values, n, &centre);
     const double spread = spread_of(away, n);
+    /* The furthest share that two values at least are beyond. */
     *tail = n >= 2000  ? tail_at(away, n, 0.99, 0.999)
             : n >= 200 ? tail_at(away, n, 0.98, 0.995)
                        : tail_at(away, n, 0.95, 0.98);

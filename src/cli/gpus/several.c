@@ -36,8 +36,7 @@ struct several {
     int worst;
 };
 
-/* ---- a child --------------------------------------------------------------
- */
+/* ---- a child ------------------------------------------------------------- */
 
 /* As the parent found them. */
 static void let_signals_end(void);
@@ -93,8 +92,7 @@ static void begin(struct several *s, several_act *act, const void *context)
     s->begun++;
 }
 
-/* ---- signals --------------------------------------------------------------
- */
+/* ---- signals ------------------------------------------------------------- */
 
 /* The children are told to stop softly, and what they have is reported. */
 static volatile sig_atomic_t stopped;
@@ -127,8 +125,7 @@ static void let_signals_end(void)
     handle_signals(SIG_DFL);
 }
 
-/* ---- what they say --------------------------------------------------------
- */
+/* ---- what they say ------------------------------------------------------- */
 
 /* Of several lines, and not one a GPU. */
 static bool is_text(const struct gpu *g)
@@ -242,8 +239,7 @@ static void wait_for_some(struct several *s)
     show_far(s);
 }
 
-/* ---- all ------------------------------------------------------------------
- */
+/* ---- all ----------------------------------------------------------------- */
 
 /* Which did not end well; what it was each said itself. */
 static void tell_failed(const struct several *s)

@@ -69,8 +69,27 @@ const struct fleet_value *fleet_value_of(const struct fleet_gpu *gpu,
                    by_column);
 }
 
-/* ---- who is missing ---------------------------------------------------------
- */
+static void count_version(struct fleet_version *v, size_t *count,
+                          uint32_t words)
+{
+    size_t i = 0;
+    while (i < *count && v[i].words != words)
+        i++;
+    *count += i == *count;
+    v[i].words = words;
+    v[i].gpus++;
+}
+
+struct fleet_version *fleet_versions(const struct fleet *f, size_t *count)
+{
+    struct fleet_version *const v = xcalloc(f->now.count + 1, sizeof *v);
+    *count = 0;
+    for (size_t i = 0; i < f->now.count; i++)
+        count_version(v, count, f->now.gpus[i].version);
+    return v;
+}
+
+/* ---- who is missing ------------------------------------------------------ */
 
 /* A list may have long names of hosts, and reports short ones, or the other way
  * round. */
@@ -144,8 +163,7 @@ int fleet_expect(struct fleet *f, const char *path, struct error *err)
     return 0;
 }
 
-/* ---- the end
- * ------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------- */
 
 bool fleet_differs(const struct fleet *f)
 {

@@ -44,6 +44,7 @@ struct fleet_gpu {
     char *path, *host, *uuid, *spec, *start;
     char *id;                   /* what tells it from all others, at any time */
     uint32_t model;             /* the number of its name */
+    uint32_t version;           /* of the sonde that measured, of its words */
     struct fleet_value *values; /* in the order of columns */
     uint32_t count;
     size_t reports; /* that it is of */
@@ -195,13 +196,19 @@ const char *fleet_words(const struct fleet *fleet, double number);
 /* Appends a number with its unit, or words. */
 void fleet_put(const struct fleet *fleet, struct buf *out, uint32_t column,
                bool words, double number);
+/* GPUs by the version of sonde that measured them: the words, and how many; the
+ * caller frees.  Numbers of two versions may differ by what they ask. */
+struct fleet_version {
+    uint32_t words;
+    size_t gpus;
+};
+struct fleet_version *fleet_versions(const struct fleet *fleet, size_t *count);
 /* "NVIDIA H200" */
 const char *fleet_model_name(const struct fleet *fleet, uint32_t model);
 /* What a GPU is called where others of its host are, too: its uuid, or spec. */
 const char *fleet_gpu_name(const struct fleet_gpu *gpu);
 
-/* ---- what is written ------------------------------------------------------
- */
+/* ---- what is written ----------------------------------------------------- */
 
 void fleet_text(const struct fleet *fleet, const struct report_style *style,
                 struct buf *out);

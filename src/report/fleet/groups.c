@@ -7,8 +7,7 @@
 
 #include "base/mem.h"
 
-/* ---- racks -----------------------------------------------------------------
- */
+/* ---- racks --------------------------------------------------------------- */
 
 /* A name with two numbers says the rack before the last of them: r12-n07 is of
  * rack r12, node-3-14 of node-3. */
@@ -48,8 +47,7 @@ int fleet_name_racks(struct fleet *fleet, struct error *err)
     return 0;
 }
 
-/* ---- groups -----------------------------------------------------------------
- */
+/* ---- groups -------------------------------------------------------------- */
 
 /* What the GPU is of; NULL: nothing that is known. */
 static const char *group_of(const struct fleet *f, size_t gpu,
@@ -111,15 +109,39 @@ static void add(struct groups *g, const struct fleet *f, const struct column *c,
     g->gpus[i] = span->to - span->from;
 }
 
-struct groups fleet_groups(const struct fleet *f, const struct column *c,
+static int by_rack(const void *a, const void *b, void *fleet)
+{
+    const struct cell *const x = a, *const y = b;
+    const struct fleet *const f = fleet;
+    const char *const p = f->racks[x->gpu], *const q = f->racks[y->gpu];
+    const int order = strcmp(p != NULL ? p : "", q != NULL ? q : "");
+    return order != 0 ? order : (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+/* GPUs come by host, and so do hosts of a rack that their names begin with; of
+ * any other pattern they need not stand together. */
+static struct column in_order(const struct fleet *f, const struct column *c,
+                              enum fleet_level level)
+{
+    struct column ordered = *c;
+    ordered.cells = xcalloc(c->count + 1, sizeof *ordered.cells);
+    memcpy(ordered.cells, c->cells, c->count * sizeof *c->cells);
+    if (level == FLEET_RACK && f->wish.rack != NULL)
+        qsort_r(ordered.cells, c->count, sizeof *ordered.cells, by_rack,
+                (void *)(uintptr_t)f);
+    return ordered;
+}
+
+struct groups fleet_groups(const struct fleet *f, const struct column *column,
                            enum fleet_level level, double centre)
 {
+    const struct column ordered = in_order(f, column, level);
+    const struct column *const c = &ordered;
     struct groups g = {0};
     g.name = xcalloc(c->count + 1, sizeof *g.name);
     g.middle = xcalloc(c->count + 1, sizeof *g.middle);
     g.first = xcalloc(c->count + 1, sizeof *g.first);
     g.gpus = xcalloc(c->count + 1, sizeof *g.gpus);
-    /* GPUs come by host, and hosts of a rack stand together. */
     for (size_t from = 0, to; from < c->count; from = to) {
         to = from + 1;
         while (to < c->count &&
@@ -128,6 +150,7 @@ struct groups fleet_groups(const struct fleet *f, const struct column *c,
         if (to - from >= 2 && group_of(f, c->cells[from].gpu, level) != NULL)
             add(&g, f, c, &(struct span){from, to, centre}, level);
     }
+    free(ordered.cells);
     return g;
 }
 
@@ -140,12 +163,29 @@ void fleet_groups_free(struct groups *g)
     *g = (struct groups){0};
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t count_racks(const struct fleet *f, const struct fleet_model *m)
+{
+    const char **const names = xcalloc(m->count + 1, sizeof *names);
+    size_t count = 0, different = 0;
+    for (size_t i = m->from; i < m->from + m->count; i++)
+        if (f->racks[i] != NULL)
+            names[count++] = f->racks[i];
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || strcmp(names[i], names[i - 1]) != 0;
+    free(names);
+    return different;
+}
+
 size_t fleet_groups_count(const struct fleet *f, struct fleet_model *m)
 {
-    for (size_t i = m->from; i < m->from + m->count; i++) {
+    for (size_t i = m->from; i < m->from + m->count; i++)
         m->hosts += i == m->from || !is_same(f, i - 1, i, FLEET_HOST);
-        m->racks += f->racks[i] != NULL &&
-                    (i == m->from || !is_same(f, i - 1, i, FLEET_RACK));
-    }
+    m->racks = count_racks(f, m);
     return m->hosts + m->racks;
 }

@@ -1,5 +1,6 @@
 /* A fleet for programs: sonde-fleet-1 (docs/fleet.md). */
 #include <math.h>
+#include <stdlib.h>
 
 #include "report/as_json.h"
 #include "report/fleet/fleet.h"
@@ -28,8 +29,7 @@ static void set_gpu(json_t *object, const struct fleet_gpu *g)
     as_json_set(object, "path", g->path);
 }
 
-/* ---- what was read
- * ------------------------------------------------------------ */
+/* ---- what was read ------------------------------------------------------- */
 
 static json_t *set_json(const struct fleet_set *s)
 {
@@ -49,8 +49,7 @@ static json_t *set_json(const struct fleet_set *s)
     return object;
 }
 
-/* ---- a model
- * ------------------------------------------------------------------- */
+/* ---- a model ------------------------------------------------------------- */
 
 static json_t *finding_json(const struct fleet *f,
                             const struct fleet_finding *g)
@@ -134,8 +133,7 @@ static json_t *model_json(const struct fleet *f, const struct fleet_model *m)
     return object;
 }
 
-/* ---- changes
- * -------------------------------------------------------------------- */
+/* ---- changes ------------------------------------------------------------- */
 
 static json_t *change_json(const struct fleet *f, const struct fleet_change *c)
 {
@@ -167,6 +165,17 @@ static json_t *since_json(const struct fleet *f)
     return object;
 }
 
+static json_t *versions_json(const struct fleet *f)
+{
+    size_t count;
+    struct fleet_version *const v = fleet_versions(f, &count);
+    json_t *const object = json_object();
+    for (size_t i = 0; i < count; i++)
+        set(object, fleet_words(f, v[i].words), count_json(v[i].gpus));
+    free(v);
+    return object;
+}
+
 void fleet_json(const struct fleet *f, struct buf *out)
 {
     json_t *const all = json_object(), *const models = json_array();
@@ -175,6 +184,7 @@ void fleet_json(const struct fleet *f, struct buf *out)
     set(all, "alarms", as_json_number(f->wish.alarms));
     set(all, "tolerance", as_json_number(f->wish.tolerance));
     set(all, "reports", set_json(&f->now));
+    set(all, "versions", versions_json(f));
     set(all, "missing", as_json_texts(f->missing, f->missing_count));
     for (size_t i = 0; i < f->model_count; i++)
         json_array_append_new(models, model_json(f, &f->models[i]));

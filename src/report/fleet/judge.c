@@ -25,8 +25,7 @@
 #include "report/fleet/column.h"
 #include "report/fleet/groups.h"
 
-/* ---- structure --------------------------------------------------------------
- */
+/* ---- structure ----------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -143,8 +142,7 @@ static void judge_structure(const struct fleet *fleet, struct fleet_model *m,
         name_odd_ones(m, c, common);
 }
 
-/* ---- quantities
- * -------------------------------------------------------------- */
+/* ---- quantities ---------------------------------------------------------- */
 
 /* How far intervals reach on both sides of a gap. */
 static double median_half(const struct column *c)
@@ -251,8 +249,7 @@ static void judge_quantity(const struct fleet *fleet, struct fleet_model *m,
     name_far_groups(fleet, m, c, FLEET_RACK);
 }
 
-/* ---- tails
- * ---------------------------------------------------------------------- */
+/* ---- tails --------------------------------------------------------------- */
 
 /*
  * How far out tails are is asked of all findings together: one finding of few
@@ -304,8 +301,7 @@ static struct crowd_tail tail_of_model(const struct fleet *fleet,
     return tail;
 }
 
-/* ---- a model
- * ------------------------------------------------------------------ */
+/* ---- a model ------------------------------------------------------------- */
 
 static void judge_column(void *context, const struct column *c)
 {

@@ -42,8 +42,7 @@ static void close_table(const struct html *h)
     buf_text(h->out, "</tbody></table></div>\n");
 }
 
-/* ---- what was read
- * ------------------------------------------------------------ */
+/* ---- what was read ------------------------------------------------------- */
 
 static void put_reports(const struct html *h, const struct fleet *f)
 {
@@ -84,8 +83,7 @@ static void put_missing(const struct html *h, const struct fleet *f)
     buf_text(h->out, "</p>\n");
 }
 
-/* ---- who is out
- * ----------------------------------------------------------------- */
+/* ---- who is out ---------------------------------------------------------- */
 
 static void put_row(const struct html *h, const struct fleet *f,
                     const struct fleet_model *m, const struct fleet_out *o)
@@ -129,8 +127,7 @@ static void put_out(const struct html *h, const struct fleet *f,
                    m->out_count - ROWS_MOST);
 }
 
-/* ---- strips
- * ----------------------------------------------------------------------- */
+/* ---- strips -------------------------------------------------------------- */
 
 struct strips {
     const struct html *h;
@@ -213,8 +210,7 @@ static void put_model(const struct html *h, const struct fleet *f,
     buf_text(h->out, "</div>\n</section>\n");
 }
 
-/* ---- changes
- * ------------------------------------------------------------------------ */
+/* ---- changes ------------------------------------------------------------- */
 
 static void put_change(const struct html *h, const struct fleet *f,
                        const struct fleet_change *c)

@@ -138,8 +138,7 @@ static void compare_column(void *context, const struct column *column)
     free(pairs);
 }
 
-/* ---- who is who
- * -------------------------------------------------------------- */
+/* ---- who is who ---------------------------------------------------------- */
 
 static int by_id(const void *a, const void *b)
 {

@@ -27,8 +27,7 @@ static void put_words(const struct page *page, enum tone tone, const char *text)
     page_line(page, &(struct line){.text = text, .tone = tone});
 }
 
-/* ---- what was read
- * ----------------------------------------------------------- */
+/* ---- what was read ------------------------------------------------------- */
 
 static void put_counts(const struct page *page, const struct fleet_set *set,
                        const char *whose)
@@ -74,8 +73,25 @@ static void put_notes(const struct page *page, const struct fleet_set *set,
     }
 }
 
-/* ---- who is out
- * --------------------------------------------------------------- */
+/* Nothing where all are of one. */
+static void put_versions(const struct page *page, const struct fleet *f)
+{
+    size_t count;
+    struct fleet_version *const v = fleet_versions(f, &count);
+    struct buf text = {0};
+    for (size_t i = 0; i < count && i < NOTES_MOST; i++) {
+        const char *const words = fleet_words(f, v[i].words);
+        buf_printf(&text, "%s%s (%zu GPUs)",
+                   i == 0 ? "of several versions of sonde: " : ", ",
+                   words[0] != '\0' ? words : "not said", v[i].gpus);
+    }
+    if (count > 1)
+        put(page, TONE_DOUBT, &text);
+    buf_free(&text);
+    free(v);
+}
+
+/* ---- who is out ---------------------------------------------------------- */
 
 static void put_share(struct buf *out, double share)
 {
@@ -195,8 +211,7 @@ static void put_tally(const struct page *page, const struct fleet *f,
     fleet_tally_free(&t);
 }
 
-/* ---- a model
- * ------------------------------------------------------------------ */
+/* ---- a model ------------------------------------------------------------- */
 
 static void put_finding(const struct fleet *f, const struct fleet_finding *g,
                         struct wide *table)
@@ -266,8 +281,7 @@ static void put_model(const struct page *page, const struct fleet *f,
         put_findings(page, f, m);
 }
 
-/* ---- changes and the missing
- * --------------------------------------------------- */
+/* ---- changes and the missing --------------------------------------------- */
 
 static void put_change(const struct fleet *f, const struct fleet_change *c,
                        struct wide *table)
@@ -338,6 +352,7 @@ void fleet_text(const struct fleet *f, const struct report_style *style,
     const bool all = style->verbose > 0;
     put_counts(&page, &f->now, "");
     put_notes(&page, &f->now, all);
+    put_versions(&page, f);
     if (f->compared) {
         put_counts(&page, &f->since, "before, ");
         put_notes(&page, &f->since, all);

@@ -46,3 +46,11 @@ try fleet reports --alarms 0
 try fleet reports --as csv
 mkdir nothing
 try fleet nothing
+echo "# versions, and racks of any names"
+mkdir mixed
+for i in 0 1 2 3; do
+    gpu $i "n$i-r$((i % 2))" "28$i" 48
+    mv $i.json mixed/
+done
+sed -i 's/"run"/"sonde": {"version": "9.1"}, "run"/' mixed/2.json
+try fleet mixed --rack 'r[0-9]$'

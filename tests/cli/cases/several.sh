@@ -37,3 +37,6 @@ task SLURM_JOB_ID=1 SLURM_LOCALID=0 SLURM_STEP_TASKS_PER_NODE=1
 task OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 SLURM_LOCALID=1
 task OMPI_COMM_WORLD_LOCAL_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=4
 task PMI_RANK=1 PMI_SIZE=2
+echo "# reports a line each are read"
+"$SONDE" report lines --as csv | cut -d, -f 1,2 | grep 'clock.overhead'
+"$SONDE" fleet - <lines

@@ -30,6 +30,13 @@ void memory_free(struct memory *m)
     buf_free(&m->key);
 }
 
+void gathered_free(struct gathered *g)
+{
+    struct fleet_set set = {g->gpus, g->count, g->notes, g->note_count, {0}};
+    fleet_set_free(&set);
+    *g = (struct gathered){0};
+}
+
 void gather_note(struct gathered *g, enum fleet_state state, const char *path,
                  const char *why)
 {
@@ -96,8 +103,7 @@ static void set_words(struct memory *m, struct fleet_value *v, struct buf *text)
     v->number = names_number(&m->names->words, buf_string(text));
 }
 
-/* ---- a finding ------------------------------------------------------------
- */
+/* ---- a finding ----------------------------------------------------------- */
 
 struct parts {
     struct piece value, unit, status, axis;
@@ -322,12 +328,11 @@ static void take_finding(struct scan *s, struct memory *m, struct piece id)
         add_whole(m, &p);
 }
 
-/* ---- a report -------------------------------------------------------------
- */
+/* ---- a report ------------------------------------------------------------ */
 
 struct report_parts {
     struct fleet_gpu gpu;
-    char *model, *seed, *schema;
+    char *model, *seed, *schema, *version;
     bool simulated, findings;
 };
 
@@ -367,6 +372,19 @@ static void take_run(struct scan *s, struct report_parts *r)
         else
             scan_skip(s, NULL);
     }
+}
+
+static void take_sonde(struct scan *s, struct report_parts *r)
+{
+    struct piece key;
+    bool first = true;
+    if (!scan_enter(s, '{'))
+        return;
+    while (scan_member(s, &first, &key))
+        if (piece_is(key, "version"))
+            take_text(s, &r->version);
+        else
+            scan_skip(s, NULL);
 }
 
 /* What is of one GPU alone is no finding. */
@@ -447,6 +465,8 @@ static void take_report(struct scan *s, struct memory *m,
     while (scan_member(s, &first, &key)) {
         if (piece_is(key, "schema"))
             take_text(s, &r->schema);
+        else if (piece_is(key, "sonde"))
+            take_sonde(s, r);
         else if (piece_is(key, "run"))
             take_run(s, r);
         else if (piece_is(key, "device"))
@@ -481,7 +501,7 @@ static void complete(struct report_parts *r)
 {
     char **const texts[] = {&r->gpu.host,  &r->gpu.uuid, &r->gpu.spec,
                             &r->gpu.start, &r->model,    &r->seed,
-                            &r->schema};
+                            &r->schema,    &r->version};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         if (*texts[i] == NULL)
             *texts[i] = xstrdup("");
@@ -507,6 +527,7 @@ static void add_gpu(struct gathered *g, struct memory *m,
     gpu->path = xstrdup(path);
     gpu->id = id_of(r);
     gpu->model = names_number(&m->names->words, model);
+    gpu->version = names_number(&m->names->words, r->version);
     gpu->count = (uint32_t)m->value_count;
     gpu->reports = 1;
     gpu->values = xcalloc(m->value_count, sizeof *gpu->values);
@@ -555,6 +576,7 @@ static void free_parts(struct report_parts *r)
     free(r->model);
     free(r->seed);
     free(r->schema);
+    free(r->version);
 }
 
 static void gather_one(struct gathered *g, struct memory *m, struct scan *s,

@@ -32,6 +32,8 @@ void memory_free(struct memory *memory);
  * or one after the other. */
 void gather(struct gathered *into, struct memory *memory, const char *text,
             const char *path);
+/* Of what nobody takes over. */
+void gathered_free(struct gathered *gathered);
 void gather_note(struct gathered *into, enum fleet_state state,
                  const char *path, const char *why);
 

@@ -15,8 +15,7 @@
 #include "report/fleet/reading/gather.h"
 #include "report/fleet/reading/names.h"
 
-/* ---- states ----------------------------------------------------------------
- */
+/* ---- states -------------------------------------------------------------- */
 
 static const struct {
     const char *name, *words;
@@ -43,8 +42,7 @@ const char *fleet_state_words(enum fleet_state state)
     return states[state].words;
 }
 
-/* ---- files -----------------------------------------------------------------
- */
+/* ---- files --------------------------------------------------------------- */
 
 struct files {
     char **paths;
@@ -155,8 +153,7 @@ static int add_path(struct files *f, const char *path, struct buf *input,
     return 0;
 }
 
-/* ---- threads ----------------------------------------------------------------
- */
+/* ---- threads ------------------------------------------------------------- */
 
 struct work {
     const struct files *files;
@@ -214,8 +211,7 @@ static void read_files(struct work *w)
         pthread_join(threads[--count], NULL);
 }
 
-/* ---- GPUs
- * -------------------------------------------------------------------- */
+/* ---- GPUs ---------------------------------------------------------------- */
 
 static void take_notes(struct fleet_set *set, struct gathered *g)
 {
@@ -335,8 +331,7 @@ static void collect(struct fleet_set *set, struct work *w)
     merge_all(set, w->names);
 }
 
-/* ---- all
- * --------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------- */
 
 static void free_files(struct files *f)
 {
