@@ -68,6 +68,32 @@ START_TEST(few_values_say_little)
 }
 END_TEST
 
+/* Hundreds of findings of the same few say what spreads are like: the limit is
+ * nearer, and the next value is beyond as seldom. */
+START_TEST(spreads_of_all_help_few_values)
+{
+    enum { TRIALS = 4000, FEW = 8 };
+    double shares[200], values[FEW + 1];
+    size_t beyond = 0, nearer = 0;
+    for (size_t i = 0; i < COUNT_OF(shares); i++) {
+        draw(values, FEW, 9000 + i);
+        shares[i] = crowd_of(values, FEW, 0.01).spread / 100;
+    }
+    const struct crowd_prior prior =
+        crowd_prior_of(shares, COUNT_OF(shares), FEW);
+    for (uint64_t seed = 0; seed < TRIALS; seed++) {
+        draw(values, COUNT_OF(values), 100 + seed);
+        const struct crowd c = crowd_of(values, FEW, 0.01);
+        const double limit = crowd_small_limit(&c, FEW, &prior, 0.01);
+        nearer += limit < c.limit;
+        beyond += fabs(values[FEW] - c.centre) > limit;
+    }
+    ck_assert_double_eq_tol(prior.share, 0.01, 0.003);
+    ck_assert_uint_lt(beyond, TRIALS / 50); /* twice the 1 % */
+    ck_assert_uint_gt(nearer, TRIALS / 2);
+}
+END_TEST
+
 /* ---- fleets -------------------------------------------------------------- */
 
 static const char base_text[] =
@@ -338,6 +364,7 @@ Suite *suite_fleet(void)
     tcase_add_test(tests, a_limit_is_beyond_chance);
     tcase_add_test(tests, a_fifth_of_others_changes_little);
     tcase_add_test(tests, few_values_say_little);
+    tcase_add_test(tests, spreads_of_all_help_few_values);
     tcase_add_test(tests, each_kind_of_fault_is_found);
     tcase_add_test(tests, alarms_are_seldom_false);
     tcase_add_test(tests, bad_files_are_counted_and_named);

@@ -21,7 +21,7 @@
 /* Fewer say nothing of an odd one: which of two is it? */
 enum { LEAST = 3 };
 /* From here on the twentieth furthest out are two. */
-enum { TAIL_FROM = 40 };
+enum { TAIL_FROM = CROWD_LARGE };
 
 double crowd_normal(double chance)
 {
@@ -121,13 +121,18 @@ bool crowd_tail_of(const double *values, size_t n, struct crowd_tail *tail)
     return spread > 0;
 }
 
+static double freedom_of(size_t n)
+{
+    return fmax(0.37 * (double)(n - 1), 1);
+}
+
 struct crowd crowd_of(const double *values, size_t n, double chance)
 {
     if (n < LEAST)
         return (struct crowd){stats_median(values, n), NAN, INFINITY};
     struct crowd c = {0};
     double *const away = deviations_of(values, n, &c.centre);
-    const double freedom = fmax(0.37 * (double)(n - 1), 1);
+    const double freedom = freedom_of(n);
     c.spread = spread_of(away, n);
     c.limit = c.spread * student_beyond(chance, freedom);
     if (n >= TAIL_FROM && chance < 0.1) /* the share where the tail begins */
@@ -142,4 +147,69 @@ double crowd_limit(const struct crowd *c, const struct crowd_tail *tail,
     if (!(tail->near > 0) || chance >= 1 - tail->from)
         return c->limit;
     return fmax(c->limit, c->spread * tail_beyond(tail, chance));
+}
+
+/*
+ * Few values know their spread badly, but hundreds of findings of the same few
+ * know what spreads are like (Smyth, Linear Models and Empirical Bayes Methods,
+ * 2004): the squares of spreads scatter by chance, by as much as their degrees
+ * of freedom say, and what they scatter more is what findings differ by.
+ */
+
+/* The variance of the logarithm of a spread's square, of half as many degrees
+ * of freedom: the trigamma function by its series. */
+static double trigamma(double x)
+{
+    double sum = 0;
+    for (; x < 6; x++) /* from here on four terms are exact to 1e-6 */
+        sum += 1 / (x * x);
+    return sum + 1 / x + 1 / (2 * x * x) + 1 / (6 * x * x * x) -
+           1 / (30 * pow(x, 5));
+}
+
+static double trigamma_inverse(double y)
+{
+    double low = 1e-3, high = 1e3;
+    for (int i = 0; i < 60; i++) {
+        const double middle = sqrt(low * high);
+        if (trigamma(middle) > y)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Few values' median deviations do not scatter quite as the theory says.  What
+ * is taken to be known of others is no more than that their spreads differ by a
+ * factor of two: (2 ln 2)^2. */
+#define LEAST_APART 1.92
+
+struct crowd_prior crowd_prior_of(const double *shares, size_t count, size_t n)
+{
+    double *const logs = xcalloc(count + 1, sizeof *logs);
+    for (size_t i = 0; i < count; i++)
+        logs[i] = 2 * log(shares[i]);
+    const double sigma = stats_mad_sigma(logs, count);
+    const double more = sigma * sigma - trigamma(freedom_of(n) / 2);
+    const struct crowd_prior prior = {
+        exp(stats_median(logs, count) / 2),
+        2 * trigamma_inverse(fmax(more, LEAST_APART))};
+    free(logs);
+    return prior;
+}
+
+double crowd_small_limit(const struct crowd *c, size_t n,
+                         const struct crowd_prior *prior, double chance)
+{
+    const double own = freedom_of(n), all = own + prior->freedom;
+    const double others = prior->share * fabs(c->centre);
+    if (!(prior->share > 0) || n < LEAST)
+        return c->limit;
+    const double square =
+        (own * c->spread * c->spread + prior->freedom * others * others) / all;
+    /* The median of few scatters itself, by sqrt(pi / 2n) standard deviations.
+     */
+    const double centre = sqrt(1 + acos(-1) / 2 / (double)n);
+    return centre * sqrt(square) * student_beyond(chance, all);
 }

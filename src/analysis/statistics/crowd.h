@@ -25,6 +25,22 @@ struct crowd_tail {
  * scatter. */
 bool crowd_tail_of(const double *values, size_t n, struct crowd_tail *tail);
 
+/*
+ * What spreads of such crowds are, as a share of the centre, where each crowd
+ * is too small to know its own: that in the middle, and as how many values'
+ * worth that is to be taken.
+ */
+struct crowd_prior {
+    double share, freedom; /* 0: not known */
+};
+/* Of the spreads of many crowds of so many values each, as shares; changes
+ * nothing. */
+struct crowd_prior crowd_prior_of(const double *shares, size_t count, size_t n);
+/* The limit of a small crowd of so many with that. */
+double crowd_small_limit(const struct crowd *crowd, size_t n,
+                         const struct crowd_prior *prior, double chance);
+enum { CROWD_LARGE = 40 }; /* from here on its own tail is known */
+
 /* What a normal number exceeds on either side with this chance. */
 double crowd_normal(double chance);
 

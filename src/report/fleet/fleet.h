@@ -137,7 +137,8 @@ struct fleet_model {
     struct fleet_out *out; /* structure first, then the furthest */
     size_t out_count;
     size_t gpus_out;
-    struct crowd_tail tail; /* of its numbers, in spreads; all 0: not known */
+    struct crowd_tail tail;   /* of its numbers, in spreads; all 0: not known */
+    struct crowd_prior prior; /* of their spreads */
 };
 
 /* What is not as it was in another set. */

@@ -241,8 +241,11 @@ static void judge_quantity(const struct fleet *fleet, struct fleet_model *m,
     free(numbers);
     f->centre = crowd.centre;
     f->spread = crowd.spread;
-    const struct floor least = floor_of(
-        fleet, c, &crowd, crowd_limit(&crowd, &m->tail, fleet->chance));
+    const double limit =
+        c->count < CROWD_LARGE
+            ? crowd_small_limit(&crowd, c->count, &m->prior, fleet->chance)
+            : crowd_limit(&crowd, &m->tail, fleet->chance);
+    const struct floor least = floor_of(fleet, c, &crowd, limit);
     f->limit = floor_for(&least, least.others);
     name_far_ones(m, c, &least);
     name_far_groups(fleet, m, c, FLEET_HOST);
@@ -258,10 +261,18 @@ static void judge_quantity(const struct fleet *fleet, struct fleet_model *m,
  */
 struct tails {
     const struct fleet *fleet;
-    double *near, *far;
-    size_t count;
+    double *near, *far, *shares; /* spreads of those that few have */
+    size_t count, small;
     struct crowd_tail last;
 };
+
+static void take_share(struct tails *t, const double *numbers, size_t n)
+{
+    const struct crowd c = crowd_of(numbers, n, t->fleet->chance);
+    const double share = c.spread / fabs(c.centre);
+    if (n < CROWD_LARGE && share > 0 && isfinite(share))
+        t->shares[t->small++] = share;
+}
 
 static void take_tail(void *context, const struct column *c)
 {
@@ -270,6 +281,7 @@ static void take_tail(void *context, const struct column *c)
         return;
     double *const numbers = numbers_of(c);
     struct crowd_tail tail;
+    take_share(t, numbers, c->count);
     /* Of other shares, of a finding that few have, it is another tail. */
     if (crowd_tail_of(numbers, c->count, &tail) &&
         (t->count == 0 || fabs(tail.from - t->last.from) <= 0)) {
@@ -282,23 +294,24 @@ static void take_tail(void *context, const struct column *c)
 
 enum { TAILS_LEAST = 10 };
 
-static struct crowd_tail tail_of_model(const struct fleet *fleet,
-                                       const struct fleet_model *m)
+static void tails_of_model(const struct fleet *fleet, struct fleet_model *m)
 {
     const size_t all = fleet->names.columns.count + 1;
     struct tails t = {.fleet = fleet,
                       .near = xcalloc(all, sizeof *t.near),
-                      .far = xcalloc(all, sizeof *t.far)};
-    struct crowd_tail tail = {0};
+                      .far = xcalloc(all, sizeof *t.far),
+                      .shares = xcalloc(all, sizeof *t.shares)};
     columns_each(fleet, &fleet->now, m->from, m->count, take_tail, &t);
     if (t.count >= TAILS_LEAST) {
-        tail = t.last;
-        tail.near = stats_median(t.near, t.count);
-        tail.far = stats_median(t.far, t.count);
+        m->tail = t.last;
+        m->tail.near = stats_median(t.near, t.count);
+        m->tail.far = stats_median(t.far, t.count);
     }
+    if (t.small >= TAILS_LEAST)
+        m->prior = crowd_prior_of(t.shares, t.small, m->count);
     free(t.near);
     free(t.far);
-    return tail;
+    free(t.shares);
 }
 
 /* ---- a model ------------------------------------------------------------- */
@@ -349,7 +362,7 @@ static void judge_model(const struct fleet *fleet, struct fleet_model *m)
 {
     void *context[] = {(void *)(uintptr_t)fleet, m};
     m->findings = xcalloc(fleet->names.columns.count + 1, sizeof *m->findings);
-    m->tail = tail_of_model(fleet, m);
+    tails_of_model(fleet, m);
     columns_each(fleet, &fleet->now, m->from, m->count, judge_column, context);
     if (m->out_count > 0)
         qsort(m->out, m->out_count, sizeof *m->out, by_weight);
