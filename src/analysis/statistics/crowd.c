@@ -73,6 +73,7 @@ static struct crowd_tail tail_at(const double *sorted, size_t n, double from,
                                stats_quantile_of_sorted(sorted, n, to)};
 }
 
+/* The two pairs of quantiles of the head of this file. */
 static double far_limit(const double *sorted, size_t n, double chance)
 {
     const struct crowd_tail outer = tail_at(sorted, n, 0.9, 0.95),

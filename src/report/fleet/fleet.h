@@ -94,6 +94,7 @@ void fleet_names_init(struct fleet_names *names);
 int fleet_read(struct fleet_set *set, struct fleet_names *names,
                const char *const *paths, size_t count, struct error *err);
 void fleet_set_free(struct fleet_set *set);
+void fleet_gpu_free(struct fleet_gpu *gpu);
 void fleet_names_free(struct fleet_names *names);
 
 /* ---- what was judged ----------------------------------------------------- */

@@ -261,17 +261,6 @@ static int by_id(const void *a, const void *b, void *names)
     return start != 0 ? start : by_gpu(a, b, names);
 }
 
-static void free_gpu(struct fleet_gpu *g)
-{
-    free(g->path);
-    free(g->host);
-    free(g->uuid);
-    free(g->spec);
-    free(g->start);
-    free(g->id);
-    free(g->values);
-}
-
 /* What the earlier report alone knows is taken over. */
 static void merge(struct fleet_gpu *into, struct fleet_gpu *from)
 {
@@ -309,7 +298,7 @@ static void merge_all(struct fleet_set *set, struct fleet_names *names)
         if (kept > 0 && strcmp(set->gpus[kept - 1].id, g->id) == 0) {
             note_duplicate(set, g);
             merge(&set->gpus[kept - 1], g);
-            free_gpu(g);
+            fleet_gpu_free(g);
             continue;
         }
         set->gpus[kept++] = *g;
@@ -362,19 +351,6 @@ int fleet_read(struct fleet_set *set, struct fleet_names *names,
     free_files(&files);
     buf_free(&input);
     return code;
-}
-
-void fleet_set_free(struct fleet_set *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        free_gpu(&set->gpus[i]);
-    for (size_t i = 0; i < set->note_count; i++) {
-        free(set->notes[i].path);
-        free(set->notes[i].why);
-    }
-    free(set->gpus);
-    free(set->notes);
-    *set = (struct fleet_set){0};
 }
 
 void fleet_names_init(struct fleet_names *n)
