@@ -193,14 +193,14 @@ const char *bandwidth_flaw(const struct bandwidth_rate *rate)
 }
 
 /* Beside others as much passes as they leave: their copies go on while the GPU
- * is ours, and what is in an SM they may share where they do not take turns.
- * NULL: there is nobody. */
-static const char *company_of(const struct bandwidth_question *q)
+ * is ours, and they take what an SM's caches held.  Loads that are late hold
+ * warps of an SM, and a few of them are all that it has in flight; of the GPU
+ * thousands are.  NULL: neither. */
+static const char *disturbed_by(const struct bandwidth_question *q)
 {
-    const struct guard *const guard = prober_guard(q->lab->prober);
-    if (q->others)
+    if (q->others || prober_guard(q->lab->prober)->leapt)
         return why_others_take;
-    return q->way != STREAM_SM && guard->leapt ? why_others_take : NULL;
+    return q->late && q->way == STREAM_SM ? why_warps_wait : NULL;
 }
 
 /* Why it is but what passes at least; NULL: it is what passes. */
@@ -211,7 +211,7 @@ static const char *why_more_may_pass(const struct bandwidth_question *q,
         return found->untold ? why_more_untold : why_no_more_room;
     if (found->unlike)
         return why_runs_unlike;
-    return q->brief ? company_of(q) : NULL;
+    return q->brief ? disturbed_by(q) : NULL;
 }
 
 bool bandwidth_report(const struct bandwidth_question *q,

@@ -54,6 +54,7 @@ struct bandwidth_question {
     unsigned part;  /* of L2 that the set is; 0: it is not of L2 */
     bool brief;     /* reads, with no more and no longer runs than it takes */
     bool others;    /* the driver says that others use the GPU */
+    bool late;      /* disturbances make loads late, not a few of them */
     double hz;      /* the SM clock, as it was measured before; 0: unknown */
 };
 

@@ -27,6 +27,7 @@ struct trying {
     bool means_only; /* where loads are found is not asked */
     char excuse[256]; /* why something was not asked, the first */
     double until;     /* now_seconds(), after which nothing more is asked */
+    double disturbance; /* cycles that late loads add to each on average */
     struct repair repairs[REPAIRS_MOST];
     size_t repair_count;
     /* A finding whose value is another for a moment; or NULL. */
