@@ -1,7 +1,13 @@
 /*
- * JSON, taken as it comes: what nobody asks for is passed over, which is ten
- * times as fast as building a tree of it.  A fleet has thousands of reports, of
- * which nine tenths are evidence that only a single report's reader wants.
+ * JSON, taken as it comes: what nobody asks for is passed over.  A fleet has
+ * thousands of reports, of which nine tenths are evidence that only a single
+ * report's reader wants.
+ *
+ * It is here and not jansson for its speed alone: 10 000 reports (2 GB) took 9
+ * core seconds so, and 44 where jansson made a tree of each, dropped at once,
+ * before any of it was looked at (1000 reports, two threads, 2026-11; 1.5 MB
+ * more memory).  They must take less than 20 s on two cores.  A report that is
+ * refused here is read by the reader of single reports, which says why.
  *
  * The text ends with a NUL.  Once `bad`, every call does nothing; `at` is where
  * it was, at the end of the text if that ends too early.
