@@ -113,6 +113,30 @@ START_TEST(a_cache_hardly_larger_is_another)
 }
 END_TEST
 
+/* Calls bring whole lines of 128 B, and hardly more of them are held than
+ * nearer: whether constants, which come in halves, lie there, too, decides. */
+START_TEST(lines_that_may_be_shorter_are_not_told)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 noise={'jitter_cycles': 1} "
+                 "caches/icache_l0={'line': 128, 'sets': 3, 'ways': 15, "
+                 "                  'policy': 'random'} "
+                 "caches/const_l1={'line': 64, 'sector': 32, 'sets': 1, "
+                 "                 'ways': 16} "
+                 "caches/const_l15={'line': 64, 'sector': 32, 'sets': 16, "
+                 "                  'ways': 19, 'policy': 'random'} "
+                 "paths/constant={'const_l1': 42, 'const_l15': 105, "
+                 "                'l2': 451, 'memory': 863} "
+                 "paths/instruction={'icache_l0': 5, 'const_l15': 96, "
+                 "                   'memory': 297} "
+                 "paths/instruction/prefetch=1"),
+        "icache_sharing");
+    truth_unmeasured(findings, "icache_l1.line", "constants");
+    truth_unmeasured(findings, "icache_l1.sets", "constants");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -121,5 +145,6 @@ Suite *suite_truth_unlike(void)
     t = suite_slow(suite, 60);
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
     tcase_add_test(t, a_cache_hardly_larger_is_another);
+    tcase_add_test(t, lines_that_may_be_shorter_are_not_told);
     return suite;
 }

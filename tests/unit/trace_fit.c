@@ -19,6 +19,7 @@ struct answering {
     enum cache_policy policy;
     uint64_t ahead, own; /* the neighbour's lines come first in the sets */
     bool by_chance;      /* answers have nothing to do with the visits */
+    uint32_t more;       /* ways that the first set has more */
 };
 
 /* Fermi's L1. */
@@ -28,7 +29,7 @@ static struct cache *cache_of(const struct answering *a)
 {
     uint32_t *const ways = xcalloc(a->sets, sizeof *ways);
     for (size_t i = 0; i < a->sets; i++)
-        ways[i] = a->ways;
+        ways[i] = a->ways + (i == 0 ? a->more : 0);
     const struct cache_shape shape = {.line = LINE,
                                       .sector = LINE,
                                       .sets = a->sets,
@@ -103,11 +104,57 @@ static bool find(const struct answering *a, struct trace_fit *fit)
     return known;
 }
 
+/* Visits to lines that a cache of one set and those ways has room for, picked
+ * by chance of twice as many; of a kind of their own. */
+static struct trace visit_fitting(const struct answering *a, uint64_t ways)
+{
+    struct trace t = {.kind = TRACE_FITTING};
+    struct cache *const cache = cache_of(a);
+    uint64_t *const lines = xcalloc(2 * ways, sizeof *lines);
+    struct rng r;
+    rng_seed(&r, 3);
+    for (uint64_t i = 0; i < 2 * ways; i++) {
+        const uint64_t k = rng_below(&r, i + 1);
+        lines[i] = lines[k];
+        lines[k] = i;
+    }
+    for (uint64_t i = 0; i < SEEN; i++) {
+        const uint64_t line = lines[rng_below(&r, ways)];
+        const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
+        add(&t, line,
+            i < SEEN / 2 ? TRACE_UNSEEN
+            : hit        ? TRACE_HIT
+                         : TRACE_MISS);
+    }
+    free(lines);
+    cache_free(cache);
+    return t;
+}
+
+/* What such visits show of a cache that is found among those of one set. */
+static struct trace_fit find_one_set(const struct answering *a)
+{
+    struct trace found = visit(a, 1);
+    const uint64_t ways = a->sets * a->ways + a->more;
+    struct trace fitting = visit_fitting(a, ways);
+    const double bytes = (double)(ways * LINE);
+    const struct trace_range range = {
+        .sector = LINE, .least = 0.99 * bytes, .most = 1.01 * bytes};
+    struct trace_fit fit;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    trace_search_check(search, &fitting);
+    trace_search_judge(search, &fit);
+    trace_search_free(search);
+    free(found.visits);
+    free(fitting.visits);
+    return fit;
+}
+
 static const struct answering answering[] = {
-    {16, 4, POLICY_LRU, 0, 0, false},   {23, 5, POLICY_LRU, 2, 0, false},
-    {9, 7, POLICY_FIFO, 0, 0, false},   {12, 8, POLICY_NRU, 1, 0, false},
-    {20, 5, POLICY_LRU, 0, 4, false},   {6, 9, POLICY_FIFO, 0, 4, false},
-    {24, 3, POLICY_RANDOM, 0, 0, false}};
+    {16, 4, POLICY_LRU, 0, 0, false, 0},   {23, 5, POLICY_LRU, 2, 0, false, 0},
+    {9, 7, POLICY_FIFO, 0, 0, false, 0},   {12, 8, POLICY_NRU, 1, 0, false, 0},
+    {20, 5, POLICY_LRU, 0, 4, false, 0},   {6, 9, POLICY_FIFO, 0, 4, false, 0},
+    {24, 3, POLICY_RANDOM, 0, 0, false, 0}};
 
 START_TEST(shapes_and_policies_are_told)
 {
@@ -126,16 +173,30 @@ END_TEST
 START_TEST(what_no_cache_answered_is_told_by_none)
 {
     struct trace_fit fit;
-    ck_assert(!find(
-        &(struct answering){16, 4, POLICY_LRU, 0, 0, .by_chance = true}, &fit));
+    ck_assert(
+        !find(&(struct answering){16, 4, POLICY_LRU, 0, 0, true, 0}, &fit));
 }
 END_TEST
 
 START_TEST(ways_that_go_more_often_are_told_from_random)
 {
     struct trace_fit fit;
-    find(&(struct answering){24, 4, POLICY_WEIGHTED, 0, 0, false}, &fit);
+    find(&(struct answering){24, 4, POLICY_WEIGHTED, 0, 0, false, 0}, &fit);
     ck_assert_int_eq(fit.policy, POLICY_WEIGHTED);
+}
+END_TEST
+
+/* One set that holds as much as several of unlike many ways foretells what they
+ * do but for a few; lines that fit in one overflow in the others. */
+START_TEST(lines_that_fit_show_that_sets_are_others)
+{
+    const struct trace_fit one =
+        find_one_set(&(struct answering){1, 60, POLICY_LRU, 0, 0, false, 0});
+    ck_assert_double_eq(one.fitting, SEEN - SEEN / 2);
+    ck_assert_double_eq(one.missed, 0);
+    const struct trace_fit several =
+        find_one_set(&(struct answering){3, 18, POLICY_LRU, 0, 0, false, 6});
+    ck_assert_double_ge(several.missed, 6);
 }
 END_TEST
 
@@ -143,7 +204,8 @@ END_TEST
 START_TEST(two_ways_are_one_order_of_use)
 {
     struct trace_fit fit;
-    ck_assert(find(&(struct answering){32, 2, POLICY_LRU, 0, 0, false}, &fit));
+    ck_assert(
+        find(&(struct answering){32, 2, POLICY_LRU, 0, 0, false, 0}, &fit));
     ck_assert_uint_eq(fit.ways, 2);
     ck_assert_int_eq(fit.policy, POLICY_LRU);
     ck_assert_int_eq(fit.runner_up, POLICY_LRU);
@@ -158,6 +220,7 @@ Suite *suite_trace_fit(void)
                         sizeof answering / sizeof *answering);
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
     tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
+    tcase_add_test(t, lines_that_fit_show_that_sets_are_others);
     tcase_add_test(t, two_ways_are_one_order_of_use);
     return suite;
 }

@@ -270,6 +270,8 @@ bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
         return false;
     *fit = fit_of(&best->c);
     fit->agrees = trace_rival_agrees(best, &t->outcome);
+    fit->missed = trace_rival_missed(best, &t->outcome);
+    fit->fitting = (double)(t->outcome.count - t->outcome.end[TRACE_APART]);
     for (size_t i = 0; i < t->count; i++)
         if (&t->rival[i] != best &&
             !trace_rival_is_behind(best, &t->rival[i], &t->outcome))

@@ -57,6 +57,7 @@ struct trace_fit {
     double agrees; /* share of the visits of `check` that are as foretold, or as
                       is likelier; of those of many lines, if it is larger: what
                       comes ahead or stays from before blurs the others */
+    double fitting, missed; /* visits of lines that fit, and not as foretold */
     /* The likeliest, with lines of the neighbour from that set on. */
     uint64_t model_line, model_sets, model_ways, own, own_at;
 };

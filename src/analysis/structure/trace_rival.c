@@ -63,15 +63,22 @@ static bool is_foretold(const struct trace_rival *r,
     return seen - r->agree <= WRONG_MOST * fmin(hits, seen - hits);
 }
 
+double trace_rival_missed(const struct trace_rival *r,
+                          const struct trace_outcome *o)
+{
+    const size_t from = begin_of(o, TRACE_FITTING);
+    return from < o->count ? wrong_of(r, o, from, o->count) : 0;
+}
+
 /* Of lines that fit no more are wrong than the clock tells wrongly: they hit
  * whatever the policy is, and however much of what there is room for is fetched
  * ahead, but not if sets are others. */
 static bool is_fitting(const struct trace_rival *r,
                        const struct trace_outcome *o)
 {
-    const size_t from = begin_of(o, TRACE_FITTING);
-    const double few = (double)(o->count - from) * TRACE_WRONG;
-    return wrong_of(r, o, from, o->count) <= few + DEVIATIONS * sqrt(few);
+    const size_t fitting = o->count - begin_of(o, TRACE_FITTING);
+    const double few = (double)fitting * TRACE_WRONG;
+    return trace_rival_missed(r, o) <= few + DEVIATIONS * sqrt(few);
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always

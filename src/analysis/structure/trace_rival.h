@@ -28,6 +28,9 @@ double trace_rival_lead(const struct trace_rival *a,
                         const struct trace_rival *b);
 bool trace_rival_explains(const struct trace_rival *r,
                           const struct trace_outcome *o);
+/* Visits that are not as foretold, of those of lines that fit. */
+double trace_rival_missed(const struct trace_rival *r,
+                          const struct trace_outcome *o);
 /* Whether the best is shown to be it, and not the other. */
 bool trace_rival_is_behind(const struct trace_rival *best,
                            const struct trace_rival *r,

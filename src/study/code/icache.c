@@ -735,6 +735,31 @@ static bool is_uncertain(const struct trace_fit *fit)
  * and chance, up to so many. */
 enum { WAYS_SHOWN = 25 };
 
+/* Of calls in laps over half as much code as this level serves those that cost
+ * more than a hit: so many the clock tells wrongly. */
+static double late_share(const struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    size_t calls = 0, late = 0;
+    for (size_t k = p->first; k <= (p->first + p->last) / 2; k++) {
+        const struct point *const lap = &q->curve->point[k];
+        calls += lap->count;
+        late += hits_above(lap->calls, lap->count, q->path->limit[q->i]);
+    }
+    return (double)late / (double)calls;
+}
+
+/* Sets of more ways than that overflow by a few lines if they are others, be it
+ * that some have more ways: a part that models of equal sets may take for what
+ * the clock tells wrongly.  Of lines that fit no more are missed than of laps
+ * that do, by five deviations, or they are others. */
+static bool overflows(const struct cache_question *q,
+                      const struct trace_fit *fit)
+{
+    const double late = late_share(q) * fit->fitting;
+    return fit->missed > late + 5 * sqrt(late + 1);
+}
+
 static bool is_one(const struct trace_fit *fit)
 {
     return fit->line > 0 && fit->sets > 0 && fit->ways > 0 &&
@@ -787,14 +812,15 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     trace_search_check(search, &check);
     bool sure = trace_search_judge(search, fit);
     if (fit->model_ways > 0 &&
-        (!sure || !is_one(fit) || fit->agrees < assume(ASSUME_CODE_AGREES))) {
+        (!sure || !is_one(fit) || fit->model_ways > WAYS_SHOWN ||
+         fit->agrees < assume(ASSUME_CODE_AGREES))) {
         const struct trace_fit first = *fit;
         check_more(q, search, &calls, &first);
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
     const bool shown = fit->model_ways <= WAYS_SHOWN;
-    if (!sure || (!shown && is_uncertain(fit)))
+    if (!sure || (!shown && (is_uncertain(fit) || overflows(q, fit))))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;

@@ -172,6 +172,11 @@ static bool code_spares_constants(const struct code_load *l)
     return after - warm < (cold - warm) / (COUNT + 1);
 }
 
+static bool has_lines_of_nearer(const struct code_load *l)
+{
+    return l->i > 0 && l->level->line == l->level[-1].line;
+}
+
 /* Calls bring whole lines of the nearer cache, so of shorter ones they say
  * nothing.  Of constants the first half of what comes with a call is loaded
  * cold after the second, and again when others pushed it out of their first
@@ -203,7 +208,7 @@ static void void_lines(const struct code_load *l)
     static const char *const shown[] = {"line", "sets"};
     const char *const component = code_components[l->i];
     double penalty;
-    if (l->i == 0 || l->level->line != l->level[-1].line ||
+    if (!has_lines_of_nearer(l) ||
         !lab_number(l->lab, component, "miss_penalty", &penalty) ||
         !has_shorter_lines(l, penalty) || !lab_ok(l->lab))
         return;
@@ -213,6 +218,25 @@ static void void_lines(const struct code_load *l)
         if (f != NULL)
             finding_void(f, why_code_shorter);
     }
+}
+
+/* Whether they push code out, a tenth at least, and what is missed without. */
+static bool constants_push_out(const struct code_load *l, double *calm)
+{
+    *calm = missed_after_constants(l, 1);
+    return missed_after_constants(l, CONSTANTS / 64) > *calm + 2 * DEVIATION;
+}
+
+/* Where nothing else is asked, as the nearer cache holds most of the code:
+ * constants that push out some of the rest are in this cache, too, and may be
+ * where so much is missed that nobody can say. */
+static void doubt_lines(const struct code_load *l)
+{
+    double calm;
+    if (has_lines_of_nearer(l) &&
+        (constants_push_out(l, &calm) || calm > CALM_MOST))
+        void_lines(l);
+    lab_excuse(l->lab);
 }
 
 /* Constants are fewer than the other code, and push out as much more than one
@@ -226,9 +250,8 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     const uint64_t bytes = room > CONSTANTS / 2 ? room - CONSTANTS / 2 : 0;
     struct code_load more = *l;
     more.calls = u64_max(l->calls, bytes / l->apart);
-    const double calm = missed_after_constants(&more, 1);
-    bool shared =
-        missed_after_constants(&more, CONSTANTS / 64) > calm + 2 * DEVIATION;
+    double calm;
+    bool shared = constants_push_out(&more, &calm);
     if (shared && *l->constants && calm <= CALM_MOST)
         shared = !code_spares_constants(l);
     if (!lab_ok(l->lab))
@@ -236,6 +259,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     if (calm > CALM_MOST || (shared && *l->constants)) {
         finding_none(f, calm > CALM_MOST ? why_code_constants
                                          : why_code_constants_twice);
+        void_lines(l);
         return;
     }
     *l->constants = *l->constants || shared;
@@ -350,6 +374,8 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i, bool *constants)
     const bool tells = fits && can_tell(&l);
     if (!lab_ok(lab))
         return;
+    if (!tells && fact_code(lab)->level[i].size > 0)
+        doubt_lines(&l);
     if (!tells) {
         lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), "%s",
                    fact_code(lab)->level[i].size == 0
