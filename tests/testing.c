@@ -20,6 +20,7 @@ struct testing_counts *testing_counts;
 
 /* Every temporary folder is in this one; "" before testing_begin. */
 static char root[256];
+static bool owned; /* it is this run's, and goes with it */
 
 static void must(bool done, const char *what)
 {
@@ -35,13 +36,14 @@ static void make_root(void)
 {
     const char *const before = getenv("CHECK_SHARED");
     const char *const tmp = getenv("TMPDIR");
-    if (before != NULL) {
+    if (before != NULL && before[0] != '\0') {
         snprintf(root, sizeof root, "%s", before);
         return;
     }
     snprintf(root, sizeof root, "%s/sonde-check.XXXXXX",
              tmp != NULL ? tmp : "/tmp");
     must(mkdtemp(root) != NULL, root);
+    owned = true;
 }
 
 void testing_begin(void)
@@ -63,7 +65,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind,
 
 void testing_end(void)
 {
-    if (getenv("CHECK_SHARED") == NULL)
+    if (owned)
         nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     munmap(testing_counts, sizeof *testing_counts);
 }

@@ -192,7 +192,7 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/gpu_made.o $(B)/libsonde.a
 
 # Readers under libFuzzer, with the sanitizers; see the head of the script.
 FUZZ_OBJ := $(patsubst %,$(B)/tests/%.o,fuzz/libfuzzer/libfuzzer \
-              fuzz/targets fuzz/used fuzz/mutate unit/cubins)
+              fuzz/targets fuzz/used fuzz/mutate unit/cubins unit/markup_check)
 $(B)/fuzz: $(FUZZ_OBJ) $(TEST_BASE) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -Wl,-z,muldefs -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
 .PHONY: fuzz

@@ -9,10 +9,11 @@ folder=$1
 find "$folder/src" -name '*.gcda' | sort | while IFS= read -r counts; do
     gcov -b -n -o "$counts" "$counts" 2>/dev/null
 done | awk -v by_file="${FILES:-0}" '
-    # Of headers each includer tells its own part; they are left out.
-    /^File / { file = $2; gsub("\047", "", file); counts = file ~ /^src\/.*\.c$/ }
+    # Of headers each includer tells its own part; they are left out.  A last
+    # line, after all files, is their sum.
+    /^File / { file = $2; gsub("\047", "", file); counts = file ~ /^src\/.*\.c$/; first = 1 }
     !counts { next }
-    /^Lines executed:/ { add(line, line_ran, $0) }
+    /^Lines executed:/ && first { add(line, line_ran, $0); first = 0 }
     /^Taken at least once:/ { add(branch, branch_ran, $0) }
     function add(all, ran, text,   part, n, where) {
         part = text; sub(/.*:/, "", part); sub(/%.*/, "", part)

@@ -102,6 +102,7 @@ static void report_seeds(struct seeds *seeds)
     free(results);
 }
 
+/* What was read is written and read once more: the same must come of it. */
 static void assert_round_trip(const struct results *results)
 {
     struct error err;
@@ -115,7 +116,6 @@ static void assert_round_trip(const struct results *results)
     results_free(&again);
 }
 
-/* What was read is written and read once more: the same must come of it. */
 /* Whatever a report says, its page is well-formed. */
 static void assert_page(const struct results *results)
 {

@@ -5,13 +5,16 @@
  */
 #include "fuzz/used.h"
 
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "device/cuda/cache.h"
 #include "device/sim/profile/profile.h"
 #include "fuzz/fuzz.h"
 #include "probe/experiment.h"
@@ -20,15 +23,19 @@
 #include "report/report.h"
 #include "sonde.h"
 #include "testing.h"
+#include "unit/cubins.h"
 
 /* A wrong file may describe a GPU that takes hours. */
 static const double budget_s = 0.2;
 
+/* In the place of the input before; not by file_write, which waits for the
+ * disk. */
 static void write_input(const char *path, const void *data, size_t length)
 {
-    struct error err;
-    unlink(path);
-    ASSERT_DONE(file_write(path, data, length, &err), err);
+    FILE *const file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(data, 1, length, file), length);
+    ck_assert_int_eq(fclose(file), 0);
 }
 
 /* What is said of it, whatever it is, is a report. */
@@ -127,13 +134,14 @@ int use_recording(const struct buf *input, struct error *err)
     struct buf bytes = packed(input);
     int status = recording_parse(bytes.data, bytes.length, "input", &r, err);
     if (status == 0) {
+        static char *path; /* the same for all inputs, as below */
+        if (path == NULL)
+            path = testing_file("replay", "");
         recording_free(r);
-        char *const path = testing_file("replay", "");
         char *const spec = xasprintf("replay:%s", path);
         write_input(path, bytes.data, bytes.length);
         status = measure(spec, replayed, COUNT_OF(replayed), err);
         free(spec);
-        free(path);
     }
     buf_free(&bytes);
     return status;
@@ -144,18 +152,83 @@ int use_recording(const struct buf *input, struct error *err)
 int use_profile(const struct buf *input, struct error *err)
 {
     static const char *const studies[] = {"clock", "cached", "sector", "banks"};
+    static char *path;
     struct profile *profile;
     int status = profile_parse(input->data, "input", &profile, err);
     if (status != 0)
         return status;
     profile_free(profile);
-    char *const path = testing_file("profile", ".json");
+    if (path == NULL)
+        path = testing_file("profile.json", "");
     char *const spec = xasprintf("sim:%s", path);
     write_input(path, input->data, input->length);
     status = measure(spec, studies, COUNT_OF(studies), err);
     free(spec);
-    free(path);
     return status;
+}
+
+/* ---- kernels kept on disk ------------------------------------------------ */
+
+/* One entry of a folder of this process's own: its key, what was kept under
+ * it, and the file as it was written. */
+static struct {
+    struct cache cache;
+    struct buf key, payload;
+    char *path;
+} kept;
+
+static char *only_entry(const char *folder)
+{
+    glob_t found;
+    char *const pattern = xasprintf("%s/*.cubin", folder);
+    ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
+    ck_assert_uint_eq(found.gl_pathc, 1);
+    char *const path = xstrdup(found.gl_pathv[0]);
+    globfree(&found);
+    free(pattern);
+    return path;
+}
+
+static void keep_kernel(void)
+{
+    if (kept.path != NULL)
+        return;
+    char *const home = testing_folder();
+    char *const folder = xasprintf("%s/sonde", home);
+    setenv("XDG_CACHE_HOME", home, 1);
+    cache_open(&kept.cache, false);
+    ck_assert_int_ge(kept.cache.folder, 0);
+    buf_text(&kept.key, "sm_90 level 3 driver 13.0\n.version 8.0\n");
+    kept.payload = cubin_bytes(cubin_names[0]);
+    cache_write(&kept.cache, &kept.key, kept.payload.data, kept.payload.length);
+    kept.path = only_entry(folder);
+    free(folder);
+    free(home);
+}
+
+void kept_seeds(struct seeds *seeds)
+{
+    struct buf bytes = {0};
+    struct error err;
+    keep_kernel();
+    ASSERT_DONE(file_read(kept.path, 1 << 20, &bytes, &err), err);
+    seeds_add(seeds, bytes.data, bytes.length);
+    buf_free(&bytes);
+}
+
+/* Only what was kept is taken, to the byte. */
+int use_kept(const struct buf *input, struct error *err)
+{
+    struct buf payload = {0};
+    keep_kernel();
+    write_input(kept.path, input->data, input->length);
+    const bool taken = cache_read(&kept.cache, &kept.key, &payload);
+    ck_assert(!taken || payload.length == kept.payload.length);
+    ck_assert(!taken ||
+              memcmp(payload.data, kept.payload.data, payload.length) == 0);
+    ck_assert(taken || payload.length == 0);
+    buf_free(&payload);
+    return taken ? 0 : error_set(err, ERR_FILE, "it is not what was kept");
 }
 
 /* ---- programs ----------------------------------------------------------- */

@@ -7,6 +7,8 @@
 void replay_seeds(struct seeds *seeds);
 int use_recording(const struct buf *input, struct error *err);
 int use_profile(const struct buf *input, struct error *err);
+void kept_seeds(struct seeds *seeds);
+int use_kept(const struct buf *input, struct error *err);
 int use_ptx(const struct buf *input, struct error *err);
 int use_report(const struct buf *input, struct error *err);
 

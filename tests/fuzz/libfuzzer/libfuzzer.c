@@ -2,7 +2,7 @@
  * The targets of targets.def for libFuzzer, one of them a process: the one that
  * FUZZ_TARGET names.  `make fuzz` builds it and runs each; a crash leaves its
  * input, which then belongs into tests/fuzz/corpus, where `make check` reads
- * it.
+ * it.  FUZZ_SEEDS names a folder that gets what the target's own seeds are.
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
+#include "testing.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
@@ -45,6 +46,22 @@ void _ck_assert_failed(const char *file, int line, const char *expression,
 
 static const struct fuzz_target *target;
 
+static void write_seeds(const char *folder)
+{
+    struct seeds seeds = {0};
+    target->seeds(&seeds);
+    for (size_t i = 0; i < seeds.count; i++) {
+        char *const path = xasprintf("%s/seed-%zu", folder, i);
+        FILE *const file = fopen(path, "wb");
+        if (file == NULL)
+            exit(2);
+        fwrite(seeds.seed[i].data, 1, seeds.seed[i].length, file);
+        fclose(file);
+        free(path);
+        buf_free(&seeds.seed[i]);
+    }
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const char *const name = getenv("FUZZ_TARGET");
@@ -53,8 +70,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     for (size_t i = 0; name != NULL && i < fuzz_target_count; i++)
         if (strcmp(fuzz_targets[i].name, name) == 0)
             target = &fuzz_targets[i];
-    if (target != NULL)
+    if (target != NULL) {
+        testing_begin();
+        atexit(testing_end);
+        if (getenv("FUZZ_SEEDS") != NULL)
+            write_seeds(getenv("FUZZ_SEEDS"));
         return 0;
+    }
     for (size_t i = 0; i < fuzz_target_count; i++)
         fprintf(stderr, "FUZZ_TARGET=%s\n", fuzz_targets[i].name);
     exit(2);
