@@ -5,8 +5,8 @@
 # the other or only those of TARGETS, from its seeds, the inputs of
 # tests/fuzz/corpus and what an earlier run left in the folder FUZZ_WORK
 # (build/fuzz).  A line each: how many inputs, how much of the code they reach,
-# and what became of it.  An input of at most 64 KiB may take 256 MiB and two
-# seconds, ten under the sanitizers.
+# and what became of it.  An input may be of 256 KiB, as a recording is in plain
+# text; of 64 KiB it may take 256 MiB and two seconds, ten under the sanitizers.
 #
 # CORPUS=1 puts the inputs that reach what no other does, of at most 4 KiB each,
 # into tests/fuzz/corpus, whose inputs `make check` reads (at most CORPUS_MOST of
@@ -24,7 +24,7 @@ status=0
 
 fuzz() { # TARGET: runs it
     FUZZ_TARGET=$1 FUZZ_SEEDS=$work/$1 "$binary" \
-        -max_total_time="$seconds" -timeout=10 -max_len=65536 \
+        -max_total_time="$seconds" -timeout=10 -max_len=262144 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/$1-" \
         "$work/$1" "tests/fuzz/corpus/$1" >"$work/$1.log" 2>&1
 }

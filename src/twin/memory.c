@@ -352,6 +352,14 @@ static bool is_as_global(const struct building *b, const struct route *route)
                 told_number(told, "l1", "latency")) < 0.5;
 }
 
+static bool is_met(const struct walk *w, const char *cache)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->caches[i], cache) == 0)
+            return true;
+    return false;
+}
+
 static void put_path(struct building *b, const struct route *route)
 {
     if (is_as_global(b, route))
@@ -364,7 +372,8 @@ static void put_path(struct building *b, const struct route *route)
             goes_through(b, route, route->through[i])
                 ? cache_of(b, route->path, route->through[i], i)
                 : NULL;
-        if (name == NULL)
+        /* What was chosen for the nearest may be what lies behind it here. */
+        if (name == NULL || is_met(&w, name))
             continue;
         w.caches[w.count] = name;
         w.through[w.count++] = route->through[i];
