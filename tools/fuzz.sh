@@ -6,7 +6,8 @@
 # tests/fuzz/corpus and what an earlier run left in the folder FUZZ_WORK
 # (build/fuzz).  A line each: how many inputs, how much of the code they reach,
 # and what became of it.  An input may be of 256 KiB, as a recording is in plain
-# text; of 64 KiB it may take 256 MiB and two seconds, ten under the sanitizers.
+# text; of 64 KiB it may take 256 MiB and two seconds, ten under the sanitizers, or
+# TIMEOUT_S where the host does much else.
 #
 # CORPUS=1 puts the inputs that reach what no other does, of at most 4 KiB each,
 # into tests/fuzz/corpus, whose inputs `make check` reads (at most CORPUS_MOST of
@@ -16,6 +17,7 @@ binary=$1
 work=${FUZZ_WORK:-build/fuzz}
 seconds=${SECONDS_EACH:-600}
 most=${CORPUS_MOST:-64}
+limit=${TIMEOUT_S:-10}
 : "${TARGETS:=$(sed -n 's/^TARGET(\([a-z_]*\),.*/\1/p' tests/fuzz/targets.def)}"
 mkdir -p "$work"
 TMPDIR=$(realpath "$work")/tmp
@@ -24,7 +26,7 @@ status=0
 
 fuzz() { # TARGET: runs it
     FUZZ_TARGET=$1 FUZZ_SEEDS=$work/$1 "$binary" \
-        -max_total_time="$seconds" -timeout=10 -max_len=262144 \
+        -max_total_time="$seconds" -timeout="$limit" -max_len=262144 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/$1-" \
         "$work/$1" "tests/fuzz/corpus/$1" >"$work/$1.log" 2>&1
 }

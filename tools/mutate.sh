@@ -14,7 +14,7 @@
 #   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one
 set -u
 number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-5}
-files=${FILES:-$(find src/analysis src/model src/study -name '*.c' | sort)}
+files=${FILES:-$(find src/analysis src/model src/study src/twin -name '*.c' | sort)}
 work=$(pwd)/${B:-build}/mutate
 mkdir -p "$work"
 
@@ -93,6 +93,7 @@ suites_of() { # FILE
     src/analysis/curve/*) echo change levels knee truth_seeds ${TRUTH:+truth_levels} ;;
     src/analysis/structure/*) echo trace_fit policy structure truth_seeds ${TRUTH:+truth_conflict truth_levels} ;;
     src/analysis/*) echo hits search truth_seeds ${TRUTH:+truth_levels} ;;
+    src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/*) echo structure truth_seeds truth_levels truth_conflict truth_sharing ;;
     src/study/code/*) echo truth_icache ;;
     src/study/l2/*) echo truth_partitions ;;

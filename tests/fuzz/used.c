@@ -270,6 +270,8 @@ int use_ptx(const struct buf *input, struct error *err)
         run_module(device, module, name);
         free(name);
     }
+    if (status == 0)
+        device_unload(device, module);
     device_close(device);
     return status;
 }

@@ -75,8 +75,7 @@ static json_t *twin(const char *without)
     struct profile *p = NULL;
     char *const text = twin_profile(&results, without, &err);
     ck_assert_msg(text != NULL, "%s", err.text);
-    ck_assert_msg(profile_parse(text, "the twin", &p, &err) == 0, "%s\n%s",
-                  err.text, text);
+    ASSERT_DONE(profile_parse(text, "the twin", &p, &err), err);
     profile_free(p);
     json_t *const json = json_loads(text, 0, NULL);
     free(text);
@@ -188,9 +187,13 @@ START_TEST(memory_by_ca)
 {
     say("l1.caches_global", value_bool(true));
     SAY_LIST("memory.patterns_ca", 35, 36, 37, 533);
-    json_t *const p = twin(NULL);
+    json_t *p = twin(NULL);
     ASSERT_IS(p, "paths/global.ca/latency/memory", 533);
     ASSERT_IS(p, "paths/global.cg/latency/memory", 500);
+    json_decref(p);
+    SAY_LIST("memory.patterns_ca", 35, 36, 37);
+    p = twin(NULL);
+    ASSERT_IS(p, "paths/global.ca/latency/memory", 500);
     json_decref(p);
 }
 END_TEST
@@ -206,6 +209,7 @@ static const struct {
     bool chosen;
 } follows[] = {
     {{"l1.line"}, "l1.sector=32", {0}, 0, 128, 32, 4, false},
+    {{"l1.line"}, "l1.ways=1 l1.size=4096", {0}, 0, 128, 32, 1, false},
     {{"l1.sets"}, "l1.sector=32", {0}, 0, 128, 32, 4, false},
     {{"l1.ways"}, "l1.sector=32", {0}, 0, 128, 32, 4, false},
     /* Bit 6 lies in a line of 128 bytes. */
@@ -569,6 +573,67 @@ END_TEST
 
 /* ---- what is said of it ------------------------------------------------ */
 
+/* Where in the profile it stands what a driver reports. */
+static const struct {
+    const char *id, *key;
+    double told, taken;
+} reported[] = {
+    {"sm.cores", "cores_per_sm", 192, 192},
+    {"sm.max_threads", "max_warps_per_sm", 1536, 48},
+    {"sm.max_threads", "max_threads_per_sm", 1536, 1536},
+    {"sm.max_blocks", "max_blocks_per_sm", 24, 24},
+    {"sm.registers", "registers_per_sm", 32768, 32768},
+    {"block.max_threads", "max_threads_per_block", 512, 512},
+    {"block.registers", "registers_per_block", 16384, 16384},
+    {"clock.sm", "clock_khz", 1.5e9, 1.5e6},
+    {"clock.memory", "memory_clock_khz", 2.5e9, 2.5e6},
+    {"clock.overhead", "clock_overhead", 7, 7},
+    {"memory.size", "memory_bytes", 1 << 30, 1 << 30},
+    {"memory.bus_width", "memory_bus_bits", 384, 384},
+    {"memory.ecc", "ecc", 1, 1},
+    {"l2.size_reported", "l2_reported_bytes", 2097152, 2097152},
+    {"l2.persisting", "l2_persisting_bytes", 65536, 65536},
+    {"constant.size", "constant_bytes", 32768, 32768},
+    {"texture.max_width", "texture_max_width", 131072, 131072},
+    {"cluster.supported", "clusters", 1, 1},
+    {"gpu.copy_engines", "copy_engines", 3, 3},
+    {"sm.shared", "shared_memory/bytes", 98304, 98304},
+    {"block.shared", "shared_memory/per_block", 49152, 49152},
+    {"block.shared_optin", "shared_memory/per_block_optin", 65536, 65536},
+    {"block.shared_reserved", "shared_memory/reserved", 1024, 1024},
+    {"shared.latency", "shared_memory/latency", 23, 23},
+    {"shared.conflict_cycles", "shared_memory/conflict_cycles", 2.5, 2.5},
+    {"shared.banks", "shared_memory/banks", 16, 16},
+    {"shared.bank_bytes", "shared_memory/bank_bytes", 8, 8},
+    {"shared.row_words", "shared_memory/row_words", 2, 2},
+};
+
+START_TEST(what_a_driver_reports_is_taken)
+{
+    for (size_t i = 0; i < COUNT_OF(reported); i++) {
+        const char *const attribute = strchr(reported[i].id, '.') + 1;
+        const bool cycles = strcmp(attribute, "latency") == 0 ||
+                            strcmp(attribute, "conflict_cycles") == 0;
+        finding_set(results_add(&results, reported[i].id, "unit"),
+                    STATUS_REPORTED, value_number(reported[i].told),
+                    cycles ? "cycles" : "");
+    }
+    json_t *const p = twin(NULL);
+    for (size_t i = 0; i < COUNT_OF(reported); i++)
+        ASSERT_IS(p, reported[i].key, reported[i].taken);
+    ck_assert(!chosen(p, "shared.banks") && !chosen(p, "sm.max_blocks"));
+    json_decref(p);
+}
+END_TEST
+
+static unsigned times(const char *text, const char *word)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
 START_TEST(bounds_and_doubts_are_named)
 {
     finding_value(results_edit(&results, "l1", "size"), STATUS_AT_LEAST,
@@ -581,8 +646,8 @@ START_TEST(bounds_and_doubts_are_named)
     ck_assert_ptr_nonnull(strstr(word(p, "source"),
                                  "measured by sonde, 2026-11-24; bounds or in "
                                  "doubt: "));
-    ck_assert_ptr_nonnull(strstr(word(p, "source"), "l1.size"));
-    ck_assert_ptr_nonnull(strstr(word(p, "source"), "l2.ways"));
+    ck_assert_uint_eq(times(word(p, "source"), "l1.size"), 1);
+    ck_assert_uint_eq(times(word(p, "source"), "l2.ways"), 1);
     ck_assert_str_eq(word(p, "name"), "a GPU");
     ck_assert(!chosen(p, "name") && chosen(p, "architecture"));
     json_decref(p);
@@ -671,6 +736,7 @@ Suite *suite_twin(void)
     tcase_add_test(t, one_tlb);
     tcase_add_test(t, code_in_its_caches);
     tcase_add_test(t, instructions_that_were_timed);
+    tcase_add_test(t, what_a_driver_reports_is_taken);
     tcase_add_test(t, bounds_and_doubts_are_named);
     tcase_add_test(t, one_latency_is_enough);
     tcase_add_loop_test(t, own_profile_is_nearest, 0, shipped);
