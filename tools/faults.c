@@ -5,6 +5,9 @@
  *     faults BUILD [EVERY [WORKERS [ENTRY]]]   every point, or each EVERYth; of
  *                                              entry points that begin so
  *
+ * FIRST in the environment is the first of them, so that another run tries
+ * others of each EVERYth.
+ *
  * Prints a line for each that fails, with the command that shows it again, and
  * how many of each kind held and failed; exit status 1 if any failed.
  */
@@ -53,7 +56,9 @@ static int work(const char *build, size_t every, const char *entry,
     if (rig == NULL)
         return 1;
     struct fault_points points = fault_points_of(rig);
-    for (size_t i; (i = every * t->next++) < points.count;)
+    const char *const from = getenv("FIRST");
+    const size_t first = from != NULL ? strtoul(from, NULL, 10) : 0;
+    for (size_t i; (i = first + every * t->next++) < points.count;)
         if (strncmp(points.at[i].entry, entry, strlen(entry)) == 0)
             try_point(rig, &points.at[i], t);
     free(points.at);

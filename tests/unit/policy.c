@@ -107,6 +107,24 @@ START_TEST(what_nothing_explains_is_not_known)
 }
 END_TEST
 
+/* Where no timing told of any load whether it hit, no policy is likeliest: what
+ * was none was looked up, behind the end of the table. */
+START_TEST(what_nothing_tells_is_not_known)
+{
+    struct policy_load loads[40] = {{0}};
+    for (uint32_t i = 0; i < COUNT_OF(loads); i++)
+        loads[i] = (struct policy_load){i % 12, LOAD_UNKNOWN, i == 0};
+    const struct policy_verdict v =
+        policy_find(loads, COUNT_OF(loads), 8, true);
+    ck_assert(!v.known && !v.ambiguous && !v.midpoint);
+    ck_assert_int_lt(v.policy, POLICY_COUNT);
+    const struct policy_verdict spare =
+        policy_find_spare(loads, COUNT_OF(loads), 8, 3);
+    ck_assert(!spare.known && !spare.ambiguous);
+    ck_assert_uint_eq(spare.spare, 0);
+}
+END_TEST
+
 /* … nor a bit for each way. */
 START_TEST(of_two_ways_a_tree_is_lru)
 {
@@ -222,6 +240,7 @@ Suite *suite_policy(void)
     tcase_add_test(t, an_lru_that_may_be_a_midpoint_is_said);
     tcase_add_loop_test(t, some_loads_may_be_told_wrongly, 0, COUNT_OF(kinds));
     tcase_add_test(t, what_nothing_explains_is_not_known);
+    tcase_add_test(t, what_nothing_tells_is_not_known);
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);
     tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
                         COUNT_OF(kinds));

@@ -302,6 +302,8 @@ static const double LEAD_LEAST = 10;
 static void choose(struct policy_verdict *v, bool random_explains, size_t count)
 {
     enum cache_policy best = likeliest(v, POLICY_COUNT, POLICY_COUNT);
+    if (best == POLICY_COUNT) /* of no load it is known whether it hit */
+        return;
     const double lead = (v->score[POLICY_LRU].likelihood -
                          v->score[POLICY_LRU_MIDPOINT].likelihood) *
                         (double)count;
