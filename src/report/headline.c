@@ -99,14 +99,14 @@ static void put_name(const struct writer *w)
     free(rest);
 }
 
-/* ", 90 of 97 kernels compiled before", where it is told. */
+/* "; 97 kernels, 90 from the cache", where it is told. */
 static void put_kernels(struct buf *out, const struct results *r)
 {
     const struct value *const all = results_of_run(r, "kernels");
     const struct value *const kept = results_of_run(r, "kernels_from_cache");
     if (all != NULL && kept != NULL)
-        buf_printf(out, ", %.0f of %.0f kernels compiled before", kept->number,
-                   all->number);
+        buf_printf(out, "; %.0f kernels, %.0f from the cache", all->number,
+                   kept->number);
 }
 
 /* "measured 2026-11-22 08:00 UTC in 9.8 s": of a GPU alone, since a simulated

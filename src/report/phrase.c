@@ -128,6 +128,14 @@ static void put_patterns(struct buf *out, const struct finding *f)
     buf_printf(out, " %s", f->unit);
 }
 
+/* How much of what was tried came as predicted. */
+static bool is_share(const struct finding *f)
+{
+    return f->value.kind == VALUE_NUMBER &&
+           (text_glob("predicted.*_right", f->id) ||
+            text_glob("predicted.*.*", f->id));
+}
+
 static void put_value(struct buf *out, const struct finding *f)
 {
     const struct curve *const curve = curve_of(f);
@@ -135,6 +143,10 @@ static void put_value(struct buf *out, const struct finding *f)
         put_patterns(out, f);
     else if (curve != NULL)
         put_curve(out, f, curve);
+    else if (text_glob("*.side_bits", f->id)) /* one XOR, and no list */
+        quantity_item(out, &f->value);
+    else if (is_share(f))
+        quantity_number(out, 100 * f->value.number, 0, "%");
     else
         quantity_value(out, &f->value, doubt_of(f), f->unit);
 }

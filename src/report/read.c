@@ -525,7 +525,11 @@ static const struct key report_keys[] = {
 static int read_report(const struct place *top, const json_t *json,
                        struct results *results)
 {
-    const int status = read_object(top, json, report_keys, results);
+    /* First: what a newer sonde writes may lack what this one wants. */
+    const json_t *const schema = json_object_get(json, "schema");
+    int status = schema != NULL ? take_schema(top, schema, NULL) : 0;
+    if (status == 0)
+        status = read_object(top, json, report_keys, results);
     if (status == 0 && version_of(json_object_get(json, "schema")) < VERSION)
         modernize(results);
     return status;
@@ -545,8 +549,7 @@ static json_t *load(const char *text, const char *where, struct error *err)
 /* Reports one after the other, as a line each, are a list of them. */
 static json_t *load_all(const char *text, const char *where, struct error *err)
 {
-    static const size_t flags =
-        JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK;
+    static const size_t flags = JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK;
     json_error_t end;
     json_t *const first = json_loads(text, flags, &end);
     const char *rest = first != NULL ? text + end.position : "";

@@ -97,21 +97,27 @@ static const struct {
 } labels[] = {
     {"bank_bytes", "bank width"},
     {"caches_global", "caches global loads"},
-    {"conflict_cycles", "each way of conflict more"},
+    {"conflict_cycles", "each further way of conflict"},
     {"conflict_latency", "latency by conflict"},
-    {"copy_of_warp", "copy that a warp uses"},
+    {"copy_of_warp", "copy of each warp"},
+    {"ecc", "ECC"},
     {"far_latency", "latency, far"},
     {"far_miss_latency", "latency of miss, far"},
     {"global_reported", "caches global loads"},
     {"icache_l1", "instructions"}, /* that a cache of constants holds */
     {"icache_l15", "instructions"},
-    {"latency_indexed", "latency, address computed"},
+    {"latency_indexed", "latency, with address arithmetic"},
     {"levels", "levels of TLBs"},
+    {"loads", "held-out loads"},
+    {"loads_right", "of these as predicted"},
     {"local_reported", "caches local loads"},
+    {"means", "held-out mean costs"},
+    {"means_right", "of these as predicted"},
+    {"mig", "MIG"},
     {"near_latency", "latency, near"},
     {"near_miss_latency", "latency of miss, near"},
     {"near_size", "size of near part"},
-    {"overhead", "two reads in a row"},
+    {"overhead", "two clock reads in a row"},
     {"parts", "partitions"},
     {"patterns_ca", "loads by ld.ca"},
     {"patterns_cg", "loads by ld.cg"},
@@ -119,18 +125,19 @@ static const struct {
     {"prefetch", "prefetches ahead"},
     {"reads", "while `reads` ran"},
     {"region", "an entry covers"},
-    {"replicates", "far lines come near"},
+    {"replicates", "far lines are copied near"},
     {"row_words", "words of a bank at once"},
     {"set_bits", "set index bits"},
     {"side_bits", "near/far hash bits"},
-    {"size_by_change", "size by latency steps"},
+    {"size_by_change", "size by change point"},
     {"slice_bits", "slice hash bits"},
     {"sm_sides", "SMs of either part"},
     {"sms_sharing", "SMs that share it"},
+    {"shared_optin", "opt-in shared"},
     {"shares_with", "same storage as"},
     {"stride_latency", "latency by stride, 4 B"},
     {"stride_latency_64", "latency by stride, 8 B"},
-    {"trace_overhead", "reads around a load add"},
+    {"trace_overhead", "timing a load adds"},
 };
 
 static const char not_measured[] = "not measured";
@@ -199,6 +206,18 @@ static int item_order(const void *a, const void *b)
     return strcmp(x->attribute, y->attribute);
 }
 
+/* True of what goes without saying: of one copy all warps use it. */
+static bool is_plain(const struct writer *w, const char *component,
+                     const struct finding *f)
+{
+    double copies;
+    return !all_is_said(w) &&
+           strcmp(attribute_of(f->id), "copy_of_warp") == 0 &&
+           finding_number(storage_finding(w->results, component, "per_sm"),
+                          &copies) &&
+           copies <= 1;
+}
+
 /* The findings of a component in the order shown; free(items.item). */
 static struct items items_of(const struct writer *w, const char *component)
 {
@@ -206,7 +225,8 @@ static struct items items_of(const struct writer *w, const char *component)
     struct items items = {xcalloc(r->finding_count + 1, sizeof *items.item), 0};
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct finding *const f = r->findings[i];
-        if (!storage_is_of(f->id, component) || headline_says(f))
+        if (!storage_is_of(f->id, component) || headline_says(f) ||
+            is_plain(w, component, f))
             continue;
         const char *const attribute = attribute_of(f->id);
         items.item[items.count++] =

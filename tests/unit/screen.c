@@ -31,8 +31,8 @@ static char *screen_of(const struct results *r, size_t width)
     return buf_take(&out);
 }
 
-/* Where the last line comes to what was foretold. */
-static const char *last_line(const struct results *r, char line[256])
+/* The lines after what is open. */
+static const char *last_lines(const struct results *r, char line[256])
 {
     char *const text = screen_of(r, 80);
     snprintf(line, 256, "%s", strstr(text, "-v says why") + 11);
@@ -213,26 +213,33 @@ START_TEST(a_replay_says_that_it_is_one)
 }
 END_TEST
 
-/* No share is rounded to all, and of a recording that holds none that is said.
- */
-START_TEST(what_is_foretold_comes_last)
+/* In full numbers, and of a recording that holds none that is said. */
+START_TEST(what_was_predicted_comes_last)
 {
     struct results r = example();
     char line[256];
     add(&r, "predicted.means", 15, "");
     add(&r, "predicted.means_right", 1, "");
-    ck_assert_str_eq(last_line(&r, line), "; foretold 100 %\n");
+    ck_assert_str_eq(last_lines(&r, line),
+                     "\nHeld-out tests: 15 of 15 mean costs as predicted\n");
     add(&r, "predicted.loads", 10000, "");
     add(&r, "predicted.loads_right", 0.9999, "");
-    ck_assert_str_eq(last_line(&r, line), "; foretold 99.9 %\n");
+    ck_assert_str_eq(
+        last_lines(&r, line),
+        "\nHeld-out tests: 9999 of 10000 loads, 15 of 15 mean costs "
+        "as predicted\n");
     results_edit(&r, "predicted", "means_right")->value.number = 14 / 15.;
-    ck_assert_str_eq(last_line(&r, line), "; foretold 93.3 %\n");
+    ck_assert_str_eq(
+        last_lines(&r, line),
+        "\nHeld-out tests: 9999 of 10000 loads, 14 of 15 mean costs "
+        "as predicted\n");
     finding_none(results_edit(&r, "predicted", "means"), "not recorded");
     finding_none(results_edit(&r, "predicted", "loads"), "not recorded");
     for (size_t i = 0; i < r.finding_count; i++)
         if (strncmp(r.findings[i]->id, "predicted", 9) == 0)
             r.findings[i]->skipped = true;
-    ck_assert_str_eq(last_line(&r, line), "; nothing foretold\n");
+    ck_assert_str_eq(last_lines(&r, line),
+                     "\nHeld-out tests: none could be asked\n");
     results_free(&r);
 }
 END_TEST
@@ -249,6 +256,6 @@ Suite *suite_screen(void)
     tcase_add_test(tests, what_spreads_has_a_mark);
     tcase_add_test(tests, sets_of_unequal_size_are_run_together);
     tcase_add_test(tests, a_replay_says_that_it_is_one);
-    tcase_add_test(tests, what_is_foretold_comes_last);
+    tcase_add_test(tests, what_was_predicted_comes_last);
     return suite;
 }

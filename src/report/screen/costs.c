@@ -146,9 +146,10 @@ bool screen_costs(const struct writer *w, const struct costs *c)
         categories(c) <= CATEGORIES_MOST)
         return false;
     put_table(w, c);
-    char *const more = xasprintf("-v lists all %zu, with machine code; a name, "
-                                 "a glob or a category some",
-                                 c->count);
+    char *const more =
+        xasprintf("-v lists all %zu, with machine code; sonde isa "
+                  "NAME, 'GLOB' or CATEGORY some",
+                  c->count);
     page_line(&w->page, &(struct line){.text = more, .tone = TONE_FAINT});
     free(more);
     return true;

@@ -1,6 +1,7 @@
 #include "report/screen/open.h"
 
-#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -54,28 +55,37 @@ static void put_count(struct buf *out, size_t count, const char *what)
                    what);
 }
 
-static double number_of(const struct results *r, const char *id)
+/* "; 436 of 436 loads" of what no study asked are as the findings foretell. */
+static void put_predicted(struct buf *out, const struct results *r,
+                          const char *what, const char *words)
 {
-    const struct finding *const f = results_find(r, id);
-    return f != NULL && f->value.kind == VALUE_NUMBER ? f->value.number : 1;
+    char id[32];
+    double count, share;
+    snprintf(id, sizeof id, "predicted.%s", what);
+    if (!finding_number(results_find(r, id), &count))
+        return;
+    snprintf(id, sizeof id, "predicted.%s_right", what);
+    if (!finding_number(results_find(r, id), &share))
+        return;
+    buf_printf(out, "%s%.0f of %.0f %s", out->length > 0 ? ", " : "",
+               share * count, count, words);
 }
 
-/* How much of what no study asked the findings foretell: the lesser of the
- * shares of loads and of costs, not rounded to all. */
-static void put_foretold(struct buf *out, const struct results *r)
+static void predicted_line(const struct writer *w)
 {
-    const struct finding *const means = results_find(r, "predicted.means");
-    const struct finding *const loads = results_find(r, "predicted.loads");
-    if (means == NULL && loads == NULL)
+    const struct results *const r = w->results;
+    struct buf out = {0};
+    if (results_find(r, "predicted.means") == NULL &&
+        results_find(r, "predicted.loads") == NULL)
         return;
-    if ((means == NULL || means->value.kind != VALUE_NUMBER) &&
-        (loads == NULL || loads->value.kind != VALUE_NUMBER))
-        buf_text(out, "; nothing foretold");
-    else
-        buf_printf(out, "; foretold %.3g %%",
-                   floor(1000 * fmin(number_of(r, "predicted.loads_right"),
-                                     number_of(r, "predicted.means_right"))) /
-                       10);
+    put_predicted(&out, r, "loads", "loads");
+    put_predicted(&out, r, "means", "mean costs");
+    char *const text =
+        out.length > 0 ? xasprintf("Held-out tests: %s as predicted", out.data)
+                       : xstrdup("Held-out tests: none could be asked");
+    page_line(&w->page, &(struct line){.text = text});
+    free(text);
+    buf_free(&out);
 }
 
 static void put_open(struct buf *out, const struct open *o, size_t names)
@@ -87,7 +97,6 @@ static void put_open(struct buf *out, const struct open *o, size_t names)
     put_count(out, o->bounds, o->bounds > 1 ? "bounds" : "bound");
     buf_printf(out, "%s -v says ", out->length > 0 ? ";" : "All is measured;");
     buf_text(out, o->missing + o->doubted + o->bounds > 0 ? "why" : "more");
-    put_foretold(out, o->results);
 }
 
 void open_line(const struct writer *w)
@@ -100,4 +109,5 @@ void open_line(const struct writer *w)
     while (page_columns(out.data) > page_width(&w->page) && names-- > 0);
     page_line(&w->page, &(struct line){.text = out.data});
     buf_free(&out);
+    predicted_line(w);
 }

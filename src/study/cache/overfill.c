@@ -525,7 +525,7 @@ static void doubt_by_driver(const struct flood *q, struct finding *f, int parts)
         return;
     finding_value(f, STATUS_IN_DOUBT, value_number(f->value.number));
     finding_interval(f, fmin(low, told), fmax(high, told), -1);
-    finding_because(f, why_by_driver, told);
+    finding_because(f, why_by_driver, told / (1 << 20));
 }
 
 static void ask_parts(struct flood *q)

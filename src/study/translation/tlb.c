@@ -260,9 +260,9 @@ static const char *no_cost(struct tlb_question *q)
 {
     if (q->unclear || q->more)
         return why_tlb_unclear;
-    return lab_text(q->lab,
-                    q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
-                    q->t->places.pieces * q->t->places.apart >> 20);
+    return lab_text(
+        q->lab, q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
+        (double)(q->t->places.pieces * q->t->places.apart) / (1 << 30));
 }
 
 static void none_beyond(struct tlb_question *q)
