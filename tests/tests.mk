@@ -22,7 +22,7 @@ FAULTY     := $(B)/tests/faulty/libcuda.so.1 $(B)/tests/faulty/libnvidia-ml.so.1
 $(TEST_OBJ) $(TEST_BASE) $(B)/tests/main.o $(GPU_OBJ): | $(B)/.deps-check
 $(B)/tests/%.o: CPPFLAGS += $(TEST_CPP)
 # What tests do themselves is short: they compile in half the time so.
-$(B)/tests/%.o: OPT := -O0 -g
+$(B)/tests/%.o: OPT := -O0 $(filter -g%,$(OPT))
 $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 
 # Code under the sanitizers takes several times as long.
