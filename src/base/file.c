@@ -40,8 +40,8 @@ int file_read(const char *path, size_t most, struct buf *into,
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return error_set(err, ERR_FILE, "cannot read %s: %s", path,
-                         strerror(errno));
+        return error_set(err, ERR_FILE, "cannot read %s: %s",
+                         path[0] != '\0' ? path : "''", strerror(errno));
     const int status = read_all(fd, path, most, into, err);
     close(fd);
     return status;

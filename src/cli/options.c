@@ -63,8 +63,7 @@ static bool take_whole(const struct option_row *row, const char *text,
     *whole = strtoull(text, &end, 0);
     if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0)
         return true;
-    say("--%s takes a whole number from 0 to 2^64 - 1, not '%s'", row->name,
-        text);
+    say("--%s takes a whole number below 2^64, not '%s'", row->name, text);
     return false;
 }
 
@@ -95,13 +94,26 @@ static bool take_share(const struct option_row *row, const char *text,
     return false;
 }
 
+/* A later GPU or colour may stand for one of an alias; of two files or
+ * patterns one would be lost in silence. */
+static bool may_change(const struct option_row *row)
+{
+    return strcmp(row->name, "device") == 0 || strcmp(row->name, "color") == 0;
+}
+
 static bool take_text(const struct option_row *row, const char *text,
                       const char **into)
 {
+    const char *const before = *into;
     *into = text;
-    if (text[0] != '\0')
+    if (text[0] == '\0')
+        say("--%s needs a value (%s) that is not empty", row->name,
+            row->argument);
+    else if (before != NULL && strcmp(before, text) != 0 && !may_change(row))
+        say("--%s is given twice, as '%s' and as '%s'; give it once", row->name,
+            before, text);
+    else
         return true;
-    say("--%s needs a value (%s) that is not empty", row->name, row->argument);
     return false;
 }
 

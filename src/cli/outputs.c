@@ -1,6 +1,7 @@
 #include "cli/outputs.h"
 
 #include <langinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,6 +37,41 @@ static bool is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
+/* By whatever names: the folders of files that are not there yet are. */
+static char *real_path(const char *path)
+{
+    char *const there = realpath(path, NULL);
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash != NULL ? slash + 1 : path;
+    if (there != NULL)
+        return there;
+    char *const before =
+        slash != NULL ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *const folder = before != NULL ? realpath(before, NULL) : NULL;
+    const size_t length = folder != NULL ? strlen(folder) : 0;
+    char *const whole = malloc(length + strlen(path) + 2);
+    if (before == NULL || whole == NULL)
+        exit(say_no_memory());
+    if (folder != NULL)
+        snprintf(whole, length + strlen(path) + 2, "%s/%s", folder, name);
+    else
+        strcpy(whole, path);
+    free(before);
+    free(folder);
+    return whole;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL || is_stdout(a) || is_stdout(b))
+        return false;
+    char *const x = real_path(a), *const y = real_path(b);
+    const bool same = strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
 /* Of two files of one name the later would be all that is left. */
 static bool is_once(const struct options *o, const struct output *outputs)
 {
@@ -44,9 +80,9 @@ static bool is_once(const struct options *o, const struct output *outputs)
         paths[i + 1] = outputs[i].path;
     for (size_t i = 0; i <= OUTPUTS; i++)
         for (size_t j = 0; j < i; j++)
-            if (paths[i] != NULL && paths[j] != NULL && !is_stdout(paths[i]) &&
-                strcmp(paths[i], paths[j]) == 0) {
-                say("%s is to be two files", paths[i]);
+            if (is_same(paths[i], paths[j])) {
+                say("%s is to be two files; name one of them otherwise",
+                    paths[i]);
                 return false;
             }
     return true;

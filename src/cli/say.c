@@ -26,17 +26,24 @@ static void keep_ascii(char *text)
 
 void say(const char *fmt, ...)
 {
-    char text[2048];
-    va_list args;
+    char brief[2048]; /* all that is said where there is no memory for more */
+    va_list args, again;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    va_copy(again, args);
+    const int length = vsnprintf(brief, sizeof brief, fmt, args);
+    char *const whole =
+        length >= (int)sizeof brief ? malloc((size_t)length + 1) : NULL;
+    if (whole != NULL)
+        vsnprintf(whole, (size_t)length + 1, fmt, again);
+    va_end(again);
     va_end(args);
-    char *const plain = sonde_plain(text);
+    char *const plain = sonde_plain(whole != NULL ? whole : brief);
     if (plain == NULL)
-        keep_ascii(text);
+        keep_ascii(brief);
     progress_clear();
     fprintf(stderr, "sonde: %s%s%s\n", said_of != NULL ? said_of : "",
-            said_of != NULL ? ": " : "", plain != NULL ? plain : text);
+            said_of != NULL ? ": " : "", plain != NULL ? plain : brief);
+    free(whole);
     free(plain);
 }
 

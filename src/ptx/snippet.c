@@ -160,6 +160,10 @@ static int split(struct snippet *s, struct error *err)
         if (label == NULL && semicolon == NULL)
             return refuse(err, s->text, at, "the instruction has no ';'");
         const char *const end = label != NULL ? label : semicolon + 1;
+        if (at == semicolon) { /* an empty instruction */
+            at = end;
+            continue;
+        }
         s->scoped |= label != NULL || *at == '.';
         add_statement(s, at, end);
         at = end;

@@ -70,6 +70,10 @@ START_TEST(error_too_long_is_cut)
     ck_assert_uint_eq(strlen(err.text), ERROR_TEXT_MAX - 1);
     error_prefix(&err, "%s", word);
     ck_assert_uint_eq(strlen(err.text), ERROR_TEXT_MAX - 1);
+    /* In the middle: what to do next comes last. */
+    error_set(&err, ERR_USAGE, "no '%s'; see there", word);
+    ck_assert_int_eq(strncmp(err.text, "no 'xxx", 7), 0);
+    ck_assert_str_eq(err.text + strlen(err.text) - 11, "; see there");
     free(word);
 }
 END_TEST
@@ -94,6 +98,8 @@ START_TEST(error_is_not_cut_within_a_character)
     ck_assert_uint_lt(strlen(err.text), ERROR_TEXT_MAX);
     ck_assert_ptr_null(strstr(err.text, "\\x"));
     ck_assert(text_character(err.text + strlen(err.text) - 2).valid);
+    error_set(&err, ERR_FILE, "%s", word.data);
+    ck_assert_ptr_null(strstr(err.text, "\\x"));
     buf_free(&word);
 }
 END_TEST

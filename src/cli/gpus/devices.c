@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,31 +69,86 @@ static int take_apart(const char *list, struct devices *d)
     }
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- asking in a child ----------------------------------------------------
+ */
 
 /*
- * Who lists opens the driver, and a driver that was opened does not survive a
- * fork, by which the GPUs get their processes: so a child lists.  It writes a
- * spec a line, or one that begins with a blank: why there is none.
+ * Who asks for a GPU opens the driver, and a driver that was opened does not
+ * survive a fork, by which the GPUs get their processes: so a child asks.  It
+ * writes a spec a line, or one that begins with a blank: an exit status, and
+ * why.
  */
+typedef void ask(FILE *out, const struct devices *devices);
+
+static void put_why(FILE *out, int code, const struct sonde_error *err)
+{
+    fprintf(out, " %d %s\n", sonde_exit_status(code), err->text);
+}
+
 static void put_spec(void *context, const struct sonde_entry *entry)
 {
     fprintf(context, "%s\n", entry->name);
 }
 
-static void list_in_child(int fd)
+static void list_gpus(FILE *out, const struct devices *ignored)
 {
     struct sonde_error err;
-    FILE *const out = fdopen(fd, "w");
-    int status = out != NULL ? 0 : DEVICE_FAILED;
-    if (out != NULL) {
-        const int code = sonde_list(SONDE_DEVICES, put_spec, out, &err);
-        if (code != 0)
-            fprintf(out, " %s\n", err.text);
-        status = sonde_exit_status(code);
-        fclose(out);
+    (void)ignored;
+    const int code = sonde_list(SONDE_DEVICES, put_spec, out, &err);
+    if (code != 0)
+        put_why(out, code, &err);
+}
+
+/* cuda:1, cuda:GPU-…: what may be gone since it was written down. */
+static bool is_of_driver(const char *spec)
+{
+    return strncmp(spec, "cuda:", 5) == 0;
+}
+
+static bool names_gpu(const char *spec)
+{
+    const char *const what = spec + strlen("cuda:");
+    return is_of_driver(spec) && (what[strspn(what, "0123456789")] == '\0' ||
+                                  strncasecmp(what, "GPU-", 4) == 0 ||
+                                  strncasecmp(what, "MIG-", 4) == 0);
+}
+
+/* True if there is no such device; of one that fails its run says why. */
+static bool is_missing(FILE *out, const char *spec)
+{
+    const struct sonde_options options = {.device = spec};
+    struct sonde *session;
+    struct sonde_error err;
+    const int code = sonde_open(&session, &options, &err);
+    sonde_close(session, NULL);
+    if (code == 0 || sonde_exit_status(code) >= DEVICE_FAILED)
+        return false;
+    put_why(out, code, &err);
+    return true;
+}
+
+static void count_one(void *context, const struct sonde_entry *ignored)
+{
+    (void)ignored;
+    ++*(size_t *)context;
+}
+
+/* The first word that can name nothing, or a GPU where there is none at all.
+ * One GPU that is lost of several costs the others nothing. */
+static void look_for_missing(FILE *out, const struct devices *d)
+{
+    struct sonde_error ignored;
+    size_t gpus = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < d->count; i++) {
+        if (!names_gpu(d->specs[i]) && is_missing(out, d->specs[i]))
+            return;
+        if (first == NULL && is_of_driver(d->specs[i]))
+            first = d->specs[i];
     }
-    _exit(status); /* what the driver left for exit() may hang */
+    if (first != NULL &&
+        sonde_list(SONDE_DEVICES, count_one, &gpus, &ignored) == 0 && gpus == 0)
+        is_missing(out, first);
 }
 
 /* What a driver may take to count its GPUs: one that has not answered by then
@@ -103,14 +159,16 @@ static int take_line(struct devices *d, char *line)
 {
     line[strcspn(line, "\n")] = '\0';
     if (line[0] == ' ') {
-        say("%s", line + 1);
-        return DEVICE_FAILED;
+        char *why;
+        const long status = strtol(line, &why, 10);
+        say("%s", why + 1);
+        return (int)status;
     }
     add(d, "", 0, line, strlen(line));
     return 0;
 }
 
-static int read_specs(int fd, struct devices *d)
+static int read_answer(int fd, struct devices *d)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     char line[2048];
@@ -128,27 +186,42 @@ static int read_specs(int fd, struct devices *d)
     return status;
 }
 
-int devices_all(struct devices *d)
+static _Noreturn void be_child(int fd, ask *question, const struct devices *d)
+{
+    FILE *const out = fdopen(fd, "w");
+    if (out == NULL)
+        _exit(DEVICE_FAILED);
+    question(out, d);
+    fclose(out);
+    _exit(0); /* what the driver left for exit() may hang */
+}
+
+/* The specs that the child names come to those that there are. */
+static int ask_child(ask *question, struct devices *d)
 {
     int ends[2];
-    d->listed = true;
     fflush(NULL);
     if (pipe(ends) != 0)
         return DEVICE_FAILED;
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        list_in_child(ends[1]);
+        be_child(ends[1], question, d);
     }
     close(ends[1]);
-    int status = child > 0 ? read_specs(ends[0], d) : DEVICE_FAILED, ended = 0;
+    int status = child > 0 ? read_answer(ends[0], d) : DEVICE_FAILED;
+    int ended = 0;
     if (child > 0) {
         kill(child, SIGKILL); /* it has said all, or never will */
         waitpid(child, &ended, 0);
     }
-    if (status == 0 && WIFEXITED(ended) && WEXITSTATUS(ended) != 0)
-        status = WEXITSTATUS(ended);
-    return status;
+    return status == 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : status;
+}
+
+int devices_all(struct devices *d)
+{
+    d->listed = true;
+    return ask_child(list_gpus, d);
 }
 
 int devices_named(const char *device, struct devices *d)
@@ -162,7 +235,8 @@ int devices_named(const char *device, struct devices *d)
     }
     if (strcmp(device, "all") != 0) {
         d->listed = true;
-        return take_apart(device, d);
+        const int status = take_apart(device, d);
+        return status != 0 ? status : ask_child(look_for_missing, d);
     }
     const int status = devices_all(d);
     if (status == 0 && d->count == 0) {

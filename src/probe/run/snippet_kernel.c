@@ -1,5 +1,7 @@
 #include "probe/run/snippet_kernel.h"
 
+#include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -447,21 +449,53 @@ static uint64_t usual_value(const struct snippet_register *r)
     }
 }
 
+/* A whole number in so many bytes, with or without a sign. */
+static bool fits(uint64_t value, unsigned bytes, bool negative)
+{
+    const uint64_t most =
+        bytes < 8 ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
+    return negative ? (int64_t)value >= -(int64_t)(most >> 1) - 1
+                    : value <= most;
+}
+
+/* What is larger than any number of the kind becomes infinite. */
+static bool read_real(enum register_kind kind, const char *text, char **end,
+                      uint64_t *value)
+{
+    const double number = strtod(text, end);
+    const double most = kind == REGISTER_F32 ? FLT_MAX : DBL_MAX;
+    *value = bits_of(kind, number);
+    /* "inf" and "nan" are what they say. */
+    return fabs(number) <= most || (!isfinite(number) && errno != ERANGE);
+}
+
+static bool read_whole(unsigned bytes, const char *text, char **end,
+                       uint64_t *value)
+{
+    const bool negative = text[0] == '-';
+    *value =
+        negative ? (uint64_t)strtoll(text, end, 0) : strtoull(text, end, 0);
+    return errno != ERANGE && fits(*value, bytes, negative);
+}
+
 static int read_value(const struct snippet_register *r, const char *text,
                       uint64_t *value, struct error *err)
 {
     const bool real = r->kind == REGISTER_F32 || r->kind == REGISTER_F64;
+    const unsigned bytes = register_kinds[r->kind].bytes;
     char *end;
-    if (real)
-        *value = bits_of(r->kind, strtod(text, &end));
-    else if (text[0] == '-')
-        *value = (uint64_t)strtoll(text, &end, 0);
-    else
-        *value = strtoull(text, &end, 0);
-    if (end != text && (*end == '\0' || *end == ' '))
-        return 0;
-    return error_set(err, ERR_USAGE, "values: '%s=%.*s' is not a number",
-                     r->name, (int)strcspn(text, " "), text);
+    errno = 0;
+    const bool whole = real ? read_real(r->kind, text, &end, value)
+                            : read_whole(bytes, text, &end, value);
+    if (end == text || (*end != '\0' && *end != ' '))
+        return error_set(err, ERR_USAGE, "values: '%s=%.*s' is not a number",
+                         r->name, (int)strcspn(text, " "), text);
+    if (!whole)
+        return error_set(err, ERR_USAGE,
+                         "values: '%s=%.*s' does not fit into the register's "
+                         "%u bytes",
+                         r->name, (int)strcspn(text, " "), text, bytes);
+    return 0;
 }
 
 const char *snippet_kernel_value(const char *values, const char *name)

@@ -7,6 +7,16 @@ echo '[1' >cut.json
 sed 's/report-2/report-9/' "$file" >newer.json
 echo 'add.u32 %r0, %r0, %r1;' >a.ptx
 mkdir folder
+printf '\377\376\000\001' >bytes.json
+echo '{"schema": "sonde-report-9"}' >later.json
+echo '{"schema": "of-others-1", "device": {}, "findings": {}}' >foreign.json
+echo '[]' >none-in-it.json
+truncate -s 3G enormous.json
+head -c 99999 /dev/zero | tr '\0' '[' >deep.json
+newline=$(printf 'clock\n.') && newline=${newline%.}
+bytes=$(printf '\377\376')
+long=$(head -c 99999 /dev/zero | tr '\0' a)
+add='add.u32 %r0, %r0, %r1;'
 lines=0
 while IFS='|' read -r status word line; do
     [ -n "$status" ] || continue
@@ -195,6 +205,71 @@ done <<'END'
 2|help validate|validate --levels 3
 2|needs a value|report --as
 3|sonde list|-d all
+3|sim:NAME|-d cuda:0,x
+3|sim:NAME|-d cuda:0,1
+3|sim:NAME|-d sim:quick,cuda:0
+3|sonde list|-d sim:quick,x
+2|none.rec|-d sim:quick,replay:none.rec
+2|empty.json|-d sim:quick,sim:./empty.json
+2|commas|-d sim:quick,,k20c
+2|commas|-d all,all
+3|sonde list|-d ' '
+3|sonde list|-d 'sim:quick '
+3|sonde list|-d "sim:$newline"
+3|sonde list|-d "sim:$bytes"
+3|sonde list|-d "sim:$long"
+3|sonde list|-d "$long"
+2|did you mean 'clock'|run "$newline" -d sim:quick
+2|sonde list|run "$bytes" -d sim:quick
+2|sonde list|run clock '' -d sim:quick
+2|sonde --help|"$bytes"
+2|sonde --help|"$long"
+2|sonde list|isa "$newline" -d sim:quick
+2|sonde list|isa "$bytes" -d sim:quick
+2|sonde list|explain "$bytes"
+2|whole number|run clock --seed "1$newline" -d sim:quick
+2|whole number|run clock -j 99999999999999999999 -d sim:quick
+2|1 or more|run clock -j 0 -d sim:quick,k20c
+2|larger than 0|run clock --budget inf -d sim:quick
+2|larger than 0|run clock --budget 1e-999 -d sim:quick
+2|give it once|run clock --json a --json b -d sim:quick
+2|give it once|run clock -o a.csv -o b.csv -d sim:quick
+2|give it once|run clock --require a.b --require c.d -d sim:quick
+2|give it once|run clock --record a --record b -d sim:quick
+2|otherwise|run clock --json folder/../x --csv x -d sim:quick
+2|--as|run clock -d sim:quick -o folder
+2|Is a directory|run clock -d sim:quick --record folder
+2|Not a directory|run clock -d sim:quick --json a.ptx/x
+2|File name too long|run clock -d sim:quick --json "$long"
+2|not a recording|-d replay:bytes.json
+2|folder|-d replay:folder
+2|not a report|report bytes.json
+2|larger than|report enormous.json
+2|parsing depth|report deep.json
+2|newer|report later.json
+2|sonde-report-2|report foreign.json
+2|without a report|report none-in-it.json
+2|cannot read ''|report ''
+2|newer|compare "$file" later.json
+2|not a report|compare "$file" bytes.json
+2|share|compare "$file" "$file" --tolerance -1
+2|larger than 0|fleet "$file" --alarms 0
+2|regular expression|fleet "$file" --rack '('
+2|none|fleet "$file" --since none
+2|not a report|check bytes.json -d sim:quick
+2|help check|check "$file" "$file"
+2|newer|validate later.json -d sim:quick
+2|no instruction|bench ';' -d sim:quick
+2|does not fit|bench "$add" --values r0=4294967296 -d sim:quick
+2|does not fit|bench "$add" --values r0=-99999999999999999999 -d sim:quick
+2|not text|bench --file bytes.json -d sim:quick
+2|no instruction|bench --file void.json -d sim:quick
+2|help bench|bench "$add" "$add" -d sim:quick
+2|whole number|probe chase bytes=99999999999999999999 -d sim:quick
+2|sonde explain chase|probe chase "bytes$newline=1" -d sim:quick
+2|is not one of|probe chase space=xyz -d sim:quick
+2|is not one of|ptx chase order= -d sim:quick
+2|bash, zsh or fish|--completion bash fish
 END
 # In a batch job nobody reads that a GPU is simulated; -d auto takes one.
 SLURM_JOB_ID=1 "$SONDE" run clock -q >out 2>err
