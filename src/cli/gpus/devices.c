@@ -69,8 +69,7 @@ static int take_apart(const char *list, struct devices *d)
     }
 }
 
-/* ---- asking in a child ----------------------------------------------------
- */
+/* ---- asking in a child --------------------------------------------------- */
 
 /*
  * Who asks for a GPU opens the driver, and a driver that was opened does not

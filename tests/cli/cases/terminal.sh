@@ -10,7 +10,8 @@ sed '1d;$d' typed | tr -d '\r' | grep -v '^Script' |
     sed 's/.*\x1b\[K//; s/\x1b\[[0-9;]*m//g' |
     grep -v '^sonde: h200.rec does not hold' >screen
 head -1 screen | cut -d ' ' -f 1-2
-[ "$(wc -l <screen)" -le 23 ] || echo "$(wc -l <screen) lines"
+# The last line is where the prompt comes.
+[ "$(wc -l <screen)" -le 24 ] || echo "$(wc -l <screen) lines"
 [ "$(wc -L <screen)" -le 80 ] || echo "$(wc -L <screen) columns"
 grep -q "$(printf '\033')\[K" typed || echo "no progress"
 grep -q '^sonde:' screen && echo "a message among the answer"
