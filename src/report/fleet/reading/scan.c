@@ -151,7 +151,8 @@ bool scan_skip(struct scan *s, struct piece *raw)
 
 bool piece_is(struct piece p, const char *text)
 {
-    return strncmp(p.at, text, p.length) == 0 && text[p.length] == '\0';
+    return p.length == strlen(text) &&
+           (p.length == 0 || memcmp(p.at, text, p.length) == 0);
 }
 
 /* As UTF-8; halves of pairs one by one, which the reader of names shows as what
