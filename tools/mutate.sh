@@ -89,6 +89,7 @@ suites_of() { # FILE
     case $1 in
     src/model/cache.c) echo sim_caches sim truth_seeds ;;
     src/model/*) echo sim truth_banks ;;
+    src/analysis/statistics/crowd.c) echo fleet ;;
     src/analysis/statistics/*) echo stats laps guard timer truth_seeds ${TRUTH:+truth_levels} ;;
     src/analysis/curve/*) echo change levels knee truth_seeds ${TRUTH:+truth_levels} ;;
     src/analysis/structure/*) echo trace_fit policy structure truth_seeds ${TRUTH:+truth_conflict truth_levels} ;;

@@ -46,6 +46,8 @@ START_TEST(patterns_are_told_apart)
     ck_assert_int_eq(spans_pattern(pairs, 4, 2), SPANS_TOGETHER);
     ck_assert_int_eq(spans_pattern(stairs, 4, 2), SPANS_STAIRCASE);
     ck_assert_int_eq(spans_pattern(mixed, 4, 2), SPANS_MIXED);
+    ck_assert_int_eq(spans_pattern(singly, 0, 2), SPANS_SINGLY);
+    ck_assert_int_eq(spans_pattern(singly, 1, 2), SPANS_TOGETHER);
 }
 END_TEST
 
