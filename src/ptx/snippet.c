@@ -70,6 +70,9 @@ static const char *const special[] = {
     NULL,
 };
 
+/* What stands between words. */
+#define BLANKS " \t\r\n"
+
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$';
@@ -146,15 +149,14 @@ static void add_statement(struct snippet *s, const char *from, const char *to)
 static const char *label_end(const char *at)
 {
     const size_t length = word_length(at);
-    const char *const after = at + length + strspn(at + length, " \t\r\n");
+    const char *const after = at + length + strspn(at + length, BLANKS);
     return length > 0 && *after == ':' ? after + 1 : NULL;
 }
 
 static int split(struct snippet *s, struct error *err)
 {
     const char *at = s->text;
-    for (at += strspn(at, " \t\r\n"); *at != '\0';
-         at += strspn(at, " \t\r\n")) {
+    for (at += strspn(at, BLANKS); *at != '\0'; at += strspn(at, BLANKS)) {
         const char *const label = label_end(at);
         const char *const semicolon = strchr(at, ';');
         if (label == NULL && semicolon == NULL)
@@ -261,7 +263,7 @@ static bool has_result(const char *opcode)
     if (strncmp(opcode, "bar.red.", 8) == 0 ||
         strncmp(opcode, "barrier.red.", 12) == 0)
         return true;
-    const size_t length = strcspn(opcode, ". \t;{");
+    const size_t length = strcspn(opcode, BLANKS ".;{");
     for (const char *const *o = no_result; *o != NULL; o++)
         if (strlen(*o) == length && strncmp(*o, opcode, length) == 0)
             return false;
@@ -303,12 +305,12 @@ static int note_statement(struct snippet *s, const struct statement *st,
     const char *const end = at + st->length;
     const bool guarded = *at == '@';
     if (guarded) {
-        const char *const after = at + strcspn(at, " \t\n");
+        const char *const after = at + strcspn(at, BLANKS);
         if (note_all(s, at, after, false, true, err) != 0)
             return err->code;
-        at = after + strspn(after, " \t\n");
+        at = after + strspn(after, BLANKS);
     }
-    const char *const operands = at + strcspn(at, " \t\n;");
+    const char *const operands = at + strcspn(at, BLANKS ";");
     const char *const first =
         has_result(at) ? operand_end(operands, end) : operands;
     /* What is read comes first, as it does in time. */

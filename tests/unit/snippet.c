@@ -75,12 +75,8 @@ START_TEST(names_say_the_kind)
         const char *name;
         enum register_kind kind;
     } all[] = {
-        {"r0",  REGISTER_B32 },
-        {"rd1", REGISTER_B64 },
-        {"f2",  REGISTER_F32 },
-        {"fd3", REGISTER_F64 },
-        {"h4",  REGISTER_B16 },
-        {"p5",  REGISTER_PRED},
+        {"r0", REGISTER_B32},  {"rd1", REGISTER_B64}, {"f2", REGISTER_F32},
+        {"fd3", REGISTER_F64}, {"h4", REGISTER_B16},  {"p5", REGISTER_PRED},
     };
     parse("made.up %r0, %rd1, %f2, %fd3, %h4, %p5;");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -134,6 +130,17 @@ START_TEST(barriers_have_no_result_unless_they_reduce)
     end();
     parse("bar.red.popc.u32 %r0, 0, %p0;");
     ck_assert(writes("r0") && reads("p0"));
+}
+END_TEST
+
+/* … also where an opcode is all that its line has. */
+START_TEST(an_opcode_may_end_with_its_line)
+{
+    parse("nanosleep\r\n%r0;");
+    ck_assert(reads("r0") && !writes("r0"));
+    snippet_free(&snippet);
+    parse("@%p0\r\nneg.s32 %r1, %r2;");
+    ck_assert(reads("p0") && writes("r1") && reads("r2"));
 }
 END_TEST
 
@@ -244,6 +251,7 @@ Suite *suite_snippet(void)
     tcase_add_test(t, all_of_a_vector_is_written);
     tcase_add_test(t, both_of_a_pair_of_results_are_written);
     tcase_add_test(t, barriers_have_no_result_unless_they_reduce);
+    tcase_add_test(t, an_opcode_may_end_with_its_line);
     tcase_add_test(t, special_registers_are_none_of_the_snippets);
     tcase_add_test(t, scratch_memory_is_asked_for_by_its_address);
     tcase_add_test(t, comments_are_not_read_and_places_stay);
