@@ -510,7 +510,8 @@ static void complete(struct report_parts *r)
 /* False if a finding stands there twice: what it says is not known. */
 static bool sort_values(struct memory *m)
 {
-    qsort(m->values, m->value_count, sizeof *m->values, by_column);
+    if (m->value_count > 1)
+        qsort(m->values, m->value_count, sizeof *m->values, by_column);
     for (size_t i = 1; i < m->value_count; i++)
         if (m->values[i].column == m->values[i - 1].column)
             return false;
@@ -531,7 +532,8 @@ static void add_gpu(struct gathered *g, struct memory *m,
     gpu->count = (uint32_t)m->value_count;
     gpu->reports = 1;
     gpu->values = xcalloc(m->value_count, sizeof *gpu->values);
-    memcpy(gpu->values, m->values, m->value_count * sizeof *gpu->values);
+    if (m->value_count > 0)
+        memcpy(gpu->values, m->values, m->value_count * sizeof *gpu->values);
     g->gpus = xreallocarray(g->gpus, g->count + 1, sizeof *g->gpus);
     g->gpus[g->count++] = *gpu;
     *gpu = (struct fleet_gpu){0};
