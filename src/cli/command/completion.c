@@ -41,14 +41,20 @@ static void put_bash_values(void)
     printf("    esac\n");
 }
 
+static void put_commands(void)
+{
+    for (size_t i = 0; command_table[i] != NULL; i++)
+        printf(" %s", command_table[i]->name);
+}
+
+/* What is none of these is a file, by -o default. */
 static void put_bash(void)
 {
-    printf(
-        "_sonde() {\n"
-        "    local word=${COMP_WORDS[COMP_CWORD]} command=topology i words=\n"
-        "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-        "        case ${COMP_WORDS[i]} in\n"
-        "        -*) ;;\n");
+    printf("_sonde() {\n"
+           "    local word=${COMP_WORDS[COMP_CWORD]} command= i words=\n"
+           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+           "        case ${COMP_WORDS[i]} in\n"
+           "        -*) ;;\n");
     for (size_t i = 0; command_table[i] != NULL; i++)
         printf("        %s) command=%s ;;\n", command_table[i]->name,
                command_table[i]->name);
@@ -57,7 +63,8 @@ static void put_bash(void)
     printf("    case $word in\n"
            "    -*)\n        case $command in\n");
     for (size_t i = 0; command_table[i] != NULL; i++) {
-        printf("        %s) words='", command_table[i]->name);
+        printf("        %s%s) words='", i == 0 ? "''|" : "",
+               command_table[i]->name); /* the first is the default */
         put_options(command_table[i]->options | OPTIONS_ALL);
         printf("' ;;\n");
     }
@@ -66,9 +73,8 @@ static void put_bash(void)
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         printf("        %s) words=$(sonde list %s | cut -f 1) ;;\n",
                named[i].command, named[i].list);
-    printf("        *) words='");
-    for (size_t i = 0; command_table[i] != NULL; i++)
-        printf(" %s", command_table[i]->name);
+    printf("        ''|help) words='");
+    put_commands();
     printf("' ;;\n        esac ;;\n    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
            "}\ncomplete -o default -F _sonde sonde\n");
@@ -76,7 +82,9 @@ static void put_bash(void)
 
 static void put_zsh(void)
 {
-    printf("autoload -U +X bashcompinit && bashcompinit\n");
+    printf(
+        "(( $+functions[compdef] )) || { autoload -U compinit && compinit -i }\n"
+        "autoload -U +X bashcompinit && bashcompinit\n");
     put_bash();
 }
 
@@ -98,8 +106,11 @@ static void put_fish(void)
         printf("\n");
     }
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        printf("complete -c sonde -l %s%s -d ", option_rows[i].name,
+        printf("complete -c sonde -l %s%s", option_rows[i].name,
                option_rows[i].argument != NULL ? " -r" : "");
+        if (option_rows[i].letter != 0)
+            printf(" -s %c", option_rows[i].letter);
+        printf(" -d ");
         put_quoted(option_rows[i].help);
         printf("\n");
     }
@@ -107,6 +118,9 @@ static void put_fish(void)
         printf("complete -c sonde -n '__fish_seen_subcommand_from %s' "
                "-a '(sonde list %s | cut -f 1)'\n",
                named[i].command, named[i].list);
+    printf("complete -c sonde -n '__fish_seen_subcommand_from help' -a '");
+    put_commands();
+    printf("'\n");
     for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)
         printf("complete -c sonde -l %s -x -a '(sonde list %s | cut -f 1)'\n",
                valued[i].option, valued[i].list);

@@ -12,9 +12,26 @@ if command -v bash >/dev/null; then
         complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sonde; echo "${COMPREPLY[@]}"; }
         complete_words sonde top
         complete_words sonde run lat
-        complete_words sonde report --co'
+        complete_words sonde report --co
+        complete_words sonde report t
+        complete_words sonde help to
+        complete_words sonde --rec'
 else
     echo "topology
 latency
---color"
+--color
+
+topology
+--record"
+fi
+# Sourced by a shell that has set up nothing.
+PATH=$(dirname "$SONDE"):$PATH
+if command -v zsh >/dev/null; then
+    ZDOTDIR=$PWD zsh -f -c '. ./zsh' || echo "zsh cannot source it"
+fi
+if command -v fish >/dev/null; then
+    HOME=$PWD fish -c 'source ./fish; complete -C "sonde run lat"; complete -C "sonde help topo"'
+else
+    echo "latency
+topology"
 fi
