@@ -48,6 +48,7 @@ START_TEST(without_a_session_there_is_nothing_to_measure)
     ASSERT_LACKS(sonde_report, NULL, NULL, NULL, NULL);
     ASSERT_LACKS(sonde_probe, NULL, NULL, NULL, 0, NULL);
     ASSERT_LACKS(sonde_ptx, NULL, NULL, NULL, 0, NULL);
+    ASSERT_LACKS(sonde_validate, NULL, NULL);
     ck_assert_int_eq(sonde_close(NULL, NULL), 0);
 }
 END_TEST
@@ -55,6 +56,10 @@ END_TEST
 START_TEST(without_a_session_nothing_is_known)
 {
     double number = 1;
+    struct sonde_finding f;
+    ck_assert_str_eq(sonde_device_uuid(NULL), "");
+    ck_assert(!sonde_find(NULL, missed, &f));
+    ck_assert_uint_eq(sonde_each(NULL, NULL, NULL), 0);
     ck_assert_str_eq(sonde_device_spec(NULL), "");
     ck_assert_str_eq(sonde_device_name(NULL), "");
     ck_assert_str_eq(sonde_device_why(NULL), "");
@@ -74,8 +79,47 @@ START_TEST(functions_without_a_session_refuse_null)
     ASSERT_LACKS(sonde_explain, NULL, NULL);
     ASSERT_LACKS(sonde_writable, NULL);
     ASSERT_LACKS(sonde_write, NULL, NULL);
+    ASSERT_LACKS(sonde_read, NULL, NULL);
+    ASSERT_LACKS(sonde_read_all, NULL, NULL, NULL);
+    ck_assert_ptr_null(sonde_format_of(NULL));
+    char *const plain = sonde_plain(NULL);
+    ck_assert_str_eq(plain, "");
+    free(plain);
     ck_assert_ptr_null(sonde_nearest(NULL, NULL));
     ck_assert_ptr_null(sonde_nearest("clock", NULL));
+}
+END_TEST
+
+/* Of several sessions, each of the list is one. */
+START_TEST(functions_of_several_sessions_refuse_null)
+{
+    struct sonde *const s = session_on("sim:quick");
+    struct sonde *hole[] = {s, NULL};
+    size_t two = 2;
+    char *text = NULL;
+    ASSERT_LACKS(sonde_report_all, NULL, 1, "csv", NULL, &text);
+    ASSERT_LACKS(sonde_report_all, hole, 2, "csv", NULL, &text);
+    ASSERT_LACKS(sonde_compare, NULL, 2, NULL, NULL, &text);
+    ASSERT_LACKS(sonde_compare, hole, 2, NULL, NULL, &text);
+    ASSERT_LACKS(sonde_merge, NULL, &two, false);
+    ASSERT_LACKS(sonde_merge, hole, &two, false);
+    ASSERT_LACKS(sonde_merge, hole, NULL, false);
+    ck_assert_int_eq(sonde_close(s, NULL), 0);
+}
+END_TEST
+
+START_TEST(without_a_fleet_nothing_is_known)
+{
+    static const char *const hole[] = {NULL};
+    struct sonde_fleet *fleet = NULL;
+    char *text = NULL;
+    ASSERT_LACKS(sonde_fleet_read, NULL, NULL, 1, NULL);
+    ASSERT_LACKS(sonde_fleet_read, &fleet, hole, 1, NULL);
+    ASSERT_LACKS(sonde_fleet_report, NULL, "txt", NULL, &text);
+    ck_assert(!sonde_fleet_differs(NULL));
+    ck_assert_uint_eq(sonde_fleet_gpus(NULL), 0);
+    ck_assert_uint_eq(sonde_fleet_refused(NULL), 0);
+    sonde_fleet_close(NULL);
 }
 END_TEST
 
@@ -421,6 +465,8 @@ Suite *suite_library(void)
     tcase_add_test(tests, without_a_session_there_is_nothing_to_measure);
     tcase_add_test(tests, without_a_session_nothing_is_known);
     tcase_add_test(tests, functions_without_a_session_refuse_null);
+    tcase_add_test(tests, functions_of_several_sessions_refuse_null);
+    tcase_add_test(tests, without_a_fleet_nothing_is_known);
     tcase_add_test(tests, a_session_refuses_null_for_what_it_needs);
     tcase_add_test(tests, null_stands_for_what_is_usual);
     tcase_add_test(tests, what_fails_needs_no_place_for_its_sentence);
