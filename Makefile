@@ -54,7 +54,8 @@ LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*
 CLI_SRC  := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 # A GPU that is made up comes first, for it is none of those in the table.
 PROFILE_SRC := profiles/quick.json \
-               $(sort $(filter-out profiles/quick.json,$(wildcard profiles/*.json)))
+               $(sort $(filter-out profiles/quick.json,$(wildcard profiles/*.json))) \
+               $(sort $(wildcard profiles/hosts/*.json))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
 TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \

@@ -2,6 +2,7 @@
 # Writes the given profiles as C: the bytes of each, and a table of them by
 # name (the file's name without .json), which device/sim/profile.c reads.  The
 # first is not in the table: it is what is measured where there is no GPU.
+# Those of a folder `hosts` have a table of their own.
 # Bytes and not string literals, as a C compiler need not take literals of
 # more than 4095 characters.
 set -eu
@@ -19,9 +20,19 @@ echo 'const char *const quick_profile = text_0;'
 echo 'const struct shipped_profile shipped_profiles[] = {'
 number=1
 shift
+hosts=
 for file in "$@"; do
-    echo "    {\"$(basename "$file" .json)\", text_$number},"
+    row="    {\"$(basename "$file" .json)\", text_$number},"
+    case $file in
+    */hosts/*) hosts="$hosts$row
+" ;;
+    *) echo "$row" ;;
+    esac
     number=$((number + 1))
 done
+echo '    {0, 0},'
+echo '};'
+echo 'const struct shipped_profile shipped_hosts[] = {'
+printf '%s' "$hosts"
 echo '    {0, 0},'
 echo '};'

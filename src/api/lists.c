@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "device/sim/profile/profile.h"
+#include "device/sim/profile/host.h"
 #include "device/sim/profile/shipped.h"
 #include "ptx/instruction.h"
 #include "report/page.h"
@@ -61,12 +62,31 @@ static int list_profile(const char *name, list_row *row, void *context,
     return 0;
 }
 
+static int list_host(const struct shipped_profile *s, list_row *row,
+                     void *context, struct error *err)
+{
+    struct host *host;
+    const int code = host_parse(s->text, s->name, &host, err);
+    if (code != 0)
+        return code;
+    char *const text = xasprintf("%s (a host: %s:0 to %s:%u)", host->name,
+                                 s->name, s->name, host->count - 1);
+    row(context, &(struct sonde_entry){s->name, text, ""});
+    free(text);
+    free(host);
+    return 0;
+}
+
 static int list_profiles(list_row *row, void *context, struct error *err)
 {
     int code = 0;
     for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++)
         code = list_profile(shipped_profiles[i].name, row, context, err);
-    return code == 0 ? list_profile(QUICK_PROFILE, row, context, err) : code;
+    if (code == 0)
+        code = list_profile(QUICK_PROFILE, row, context, err);
+    for (size_t i = 0; code == 0 && shipped_hosts[i].name != NULL; i++)
+        code = list_host(&shipped_hosts[i], row, context, err);
+    return code;
 }
 
 /* How long studies took on an H200, with compiled kernels on disk

@@ -98,6 +98,8 @@ static struct names all_names(const char *scheme)
         add(&n, "", probe_table[i]->name);
     for (size_t i = 0; shipped_profiles[i].name != NULL; i++)
         add(&n, scheme, shipped_profiles[i].name);
+    for (size_t i = 0; shipped_hosts[i].name != NULL; i++)
+        add(&n, scheme, shipped_hosts[i].name);
     for (size_t i = 0; instruction_table[i].name != NULL; i++)
         add(&n, "", instruction_table[i].name);
     return n;

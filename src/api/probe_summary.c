@@ -69,6 +69,7 @@ static const struct formula {
      .plus = "bytes",
      .by = "time"},
     {.probe = "bulk", .what = "B/clk of an SM", .plus = "bytes", .by = "time"},
+    {.probe = "copy", .what = "GB/s", .plus = "bytes", .by = "ns"},
     {.probe = "rivals",
      .what = "B/clk of an SM",
      .plus = "bytes",

@@ -198,6 +198,24 @@ int device_copy_out(struct device *device, void *to, uint64_t from,
     return device->ops->copy_out(device, to, from, bytes, err);
 }
 
+int device_allocate_at(struct device *device, enum device_place place,
+                       uint64_t bytes, uint64_t *address, struct error *err)
+{
+    if (place == PLACE_OWN)
+        return device_allocate(device, bytes, address, err);
+    if (device->ops->allocate_at == NULL)
+        return lacks(device, "reach memory that is not its own", err);
+    return device->ops->allocate_at(device, place, bytes, address, err);
+}
+
+int device_transfer(struct device *device, struct transfer *transfers,
+                    size_t count, struct error *err)
+{
+    if (device->ops->transfer == NULL)
+        return lacks(device, "time copies", err);
+    return device->ops->transfer(device, transfers, count, err);
+}
+
 int device_memory_free(struct device *device, uint64_t *bytes,
                        struct error *err)
 {

@@ -130,6 +130,21 @@ struct aliases {
     uint64_t address; /* 0: not mapped */
 };
 
+/* Where memory lies. */
+enum device_place {
+    PLACE_OWN,      /* the GPU's own */
+    PLACE_HOST,     /* the host's, which no page leaves: kernels reach it, too */
+    PLACE_PAGEABLE, /* the host's as any program has it: for transfers alone */
+    PLACE_COUNT
+};
+
+/* Copies of `bytes` that copy engines make one after the other, so often. */
+struct transfer {
+    uint64_t to, from, bytes;
+    unsigned times;
+    double began, ended; /* ns, from a moment that all of a call share: set */
+};
+
 /* Of mapping_bytes, in all: each costs a driver time and room, and too many
  * have upset hosts. */
 enum { ALIASES_MOST = 1 << 18 };
@@ -188,6 +203,13 @@ struct device_ops {
                    size_t bytes, struct error *err);
     int (*copy_out)(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
+    /* Memory that lies elsewhere; `release` frees it, too.  Optional. */
+    int (*allocate_at)(struct device *device, enum device_place place,
+                       uint64_t bytes, uint64_t *address, struct error *err);
+    /* Copies all at once; those of a later one begin first.  Of memory that was
+     * allocated by these hooks.  Optional. */
+    int (*transfer)(struct device *device, struct transfer *transfers,
+                    size_t count, struct error *err);
     /* Bytes that could be allocated now. */
     int (*memory_free)(struct device *device, uint64_t *bytes,
                        struct error *err);
@@ -289,6 +311,10 @@ int device_copy_in(struct device *device, uint64_t to, const void *from,
                    size_t bytes, struct error *err);
 int device_copy_out(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
+int device_allocate_at(struct device *device, enum device_place place,
+                       uint64_t bytes, uint64_t *address, struct error *err);
+int device_transfer(struct device *device, struct transfer *transfers,
+                    size_t count, struct error *err);
 int device_memory_free(struct device *device, uint64_t *bytes,
                        struct error *err);
 /* ERR_USAGE unless bytes and stride are multiples of mapping_bytes, and no more

@@ -68,7 +68,7 @@ struct param {
      "optimisation level of the assembler", 0, 0}
 /* clang-format on */
 
-enum { PARAMS_MAX = 24 };
+enum { PARAMS_MAX = 32 };
 
 struct segment {
     uint64_t start, count, step; /* bytes, elements, bytes */

@@ -55,6 +55,7 @@ struct prober {
     struct module *latest_module;
     struct {
         uint64_t address, bytes;
+        enum device_place place;
     } buffers[BUFFER_COUNT];
     struct {
         void *at;
@@ -430,7 +431,8 @@ enum { SEND_LEAST = 128 << 10 };
 static bool is_sent_to(enum prober_buffer which)
 {
     return which != BUFFER_RING && which != BUFFER_SHARED &&
-           which != BUFFER_FLUSH && which != BUFFER_REFERENCE;
+           which != BUFFER_FLUSH && which != BUFFER_REFERENCE &&
+           which != BUFFER_FAR && which != BUFFER_FAR_TOO;
 }
 
 int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,
@@ -444,20 +446,31 @@ int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,
     return device_copy_in(p->device, to, p->letter, SEND_LEAST, err);
 }
 
+const char *const prober_places[] = {"own", "host", "pageable", NULL};
+const char *const prober_reached[] = {"own", "host", NULL};
+
 int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
                   uint64_t *address, struct error *err)
 {
+    return prober_buffer_at(p, which, PLACE_OWN, bytes, address, err);
+}
+
+int prober_buffer_at(struct prober *p, enum prober_buffer which,
+                     enum device_place place, uint64_t bytes, uint64_t *address,
+                     struct error *err)
+{
     if (is_sent_to(which) && bytes < SEND_LEAST)
         bytes = SEND_LEAST;
-    if (p->buffers[which].bytes < bytes) {
+    if (p->buffers[which].bytes < bytes || p->buffers[which].place != place) {
         if (p->buffers[which].address != 0)
             device_release(p->device, p->buffers[which].address);
         p->buffers[which].address = 0;
         p->buffers[which].bytes = 0;
-        if (device_allocate(p->device, bytes, &p->buffers[which].address,
-                            err) != 0)
+        if (device_allocate_at(p->device, place, bytes,
+                               &p->buffers[which].address, err) != 0)
             return err->code;
         p->buffers[which].bytes = bytes;
+        p->buffers[which].place = place;
     }
     *address = p->buffers[which].address;
     return 0;

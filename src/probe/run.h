@@ -33,6 +33,8 @@ enum prober_buffer {
     BUFFER_OUT,
     BUFFER_REFERENCE,
     BUFFER_TOUCH,
+    BUFFER_FAR, /* two that may lie elsewhere */
+    BUFFER_FAR_TOO,
     BUFFER_COUNT
 };
 
@@ -105,6 +107,13 @@ int prober_symbol(struct prober *prober, const struct experiment *experiment,
                   const char *name, uint64_t *address, struct error *err);
 int prober_buffer(struct prober *prober, enum prober_buffer which,
                   uint64_t bytes, uint64_t *address, struct error *err);
+/* … that lies there. */
+int prober_buffer_at(struct prober *prober, enum prober_buffer which,
+                     enum device_place place, uint64_t bytes, uint64_t *address,
+                     struct error *err);
+/* The words of parameters for these, by enum device_place; of the second those
+ * that kernels reach. */
+extern const char *const prober_places[], *const prober_reached[];
 /* Copies to the start of a buffer that is all written by such copies:
  * BUFFER_JOBS and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
 int prober_send(struct prober *prober, uint64_t to, const void *from,

@@ -108,6 +108,26 @@ static void exercise_memory(struct device *d, struct outcome *o)
     device_release(d, address);
 }
 
+/* There and back, one beside the other. */
+static void exercise_transfers(struct device *d, struct outcome *o)
+{
+    enum { BYTES = 4096 };
+    struct error err;
+    uint64_t own = 0, host = 0, pageable = 0;
+    if (step(o, device_allocate(d, BYTES, &own, &err), &err) &&
+        step(o, device_allocate_at(d, PLACE_HOST, BYTES, &host, &err), &err) &&
+        step(o, device_allocate_at(d, PLACE_PAGEABLE, BYTES, &pageable, &err),
+             &err)) {
+        struct transfer t[] = {
+            {.to = own, .from = host, .bytes = BYTES, .times = 2},
+            {.to = pageable, .from = own, .bytes = BYTES, .times = 1}};
+        step(o, device_transfer(d, t, COUNT_OF(t), &err), &err);
+    }
+    device_release(d, pageable);
+    device_release(d, host);
+    device_release(d, own);
+}
+
 static void exercise_module(struct device *d, struct outcome *o)
 {
     struct error err;
@@ -145,6 +165,7 @@ static struct outcome exercise(void)
     step(&o, device_sense(d, &sense, &err), &err);
     exercise_memory(d, &o);
     exercise_aliases(d, &o);
+    exercise_transfers(d, &o);
     exercise_module(d, &o);
     device_close(d);
     return o;
@@ -173,6 +194,7 @@ static bool is_silent(const char *entry)
         "cuCtxSetLimit",      "cuMemGetAllocationGranularity",
         "cuMemAddressFree",   "cuMemRelease",
         "cuMemUnmap",         "cuDeviceGetPCIBusId",
+        "cuMemFreeHost",      "cuStreamDestroy_v2",
     };
     for (size_t i = 0; i < COUNT_OF(silent); i++)
         if (strcmp(silent[i], entry) == 0)
@@ -605,6 +627,44 @@ START_TEST(bytes_come_back_as_they_went)
 }
 END_TEST
 
+START_TEST(a_transfer_moves_bytes_and_tells_its_time)
+{
+    NEED_FAKE();
+    struct error err;
+    uint64_t own, host;
+    char out[6] = "";
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_allocate(device, 6, &own, &err), err);
+    ASSERT_DONE(device_allocate_at(device, PLACE_HOST, 6, &host, &err), err);
+    memcpy((void *)(uintptr_t)host, "sonde", 6);
+    struct transfer t = {.to = own, .from = host, .bytes = 6, .times = 1};
+    ASSERT_DONE(device_transfer(device, &t, 1, &err), err);
+    ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
+    ck_assert_str_eq(out, "sonde");
+    ck_assert_double_eq(t.began, 0);
+    ck_assert_double_eq(t.ended, 250000);
+    device_close(device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+}
+END_TEST
+
+START_TEST(a_fault_of_a_transfer_is_named_and_the_device_is_dead)
+{
+    NEED_FAKE();
+    struct error err;
+    uint64_t own, host;
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_allocate(device, 6, &own, &err), err);
+    ASSERT_DONE(device_allocate_at(device, PLACE_HOST, 6, &host, &err), err);
+    struct transfer t = {.to = own, .from = host, .bytes = 6, .times = 1};
+    fake_fail("cuEventQuery", 700, 0);
+    ASSERT_FAILS(device_transfer(device, &t, 1, &err), ERR_DEVICE, err,
+                 "a copy");
+    ck_assert(device->lost);
+    device_close(device);
+}
+END_TEST
+
 START_TEST(a_launch_tells_its_time_and_only_a_launch_does)
 {
     NEED_FAKE();
@@ -761,6 +821,8 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, clusters_are_unsupported_where_the_driver_lacks_them);
     tcase_add_test(tests, memory_that_is_too_much_says_how_much_there_is);
     tcase_add_test(tests, bytes_come_back_as_they_went);
+    tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
+    tcase_add_test(tests, a_fault_of_a_transfer_is_named_and_the_device_is_dead);
     tcase_add_test(tests, a_launch_tells_its_time_and_only_a_launch_does);
     tcase_add_test(tests, a_slow_kernel_within_its_deadline_succeeds);
     tcase_add_test(tests, a_hung_kernel_ends_at_its_deadline_and_close_returns);

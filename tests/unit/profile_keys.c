@@ -160,7 +160,9 @@ static const char *renew_table(struct buf *out, const char *name)
     const char *const end = strstr(name, END);
     ck_assert_msg(begin != NULL && end != NULL, "%.20s… has no end", name);
     const size_t length = (size_t)(begin - name);
-    const struct schema *const schema = find(&profile_schema, name, length);
+    const struct schema *schema = find(&profile_schema, name, length);
+    if (schema == NULL)
+        schema = find(&host_schema, name, length);
     ck_assert_msg(schema != NULL, "no table %.*s", (int)length, name);
     buf_append(out, name, length + strlen(NEXT));
     buf_text(out, "| key | meaning | unit | default | range |\n"
@@ -210,6 +212,7 @@ START_TEST(no_key_is_left_out)
 {
     char *const doc = testing_document(DOC);
     assert_told(&profile_schema, doc);
+    assert_told(&host_schema, doc);
     free(doc);
 }
 END_TEST

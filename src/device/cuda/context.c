@@ -48,6 +48,7 @@ void gpu_close_context(struct gpu *gpu)
     if (gpu->context == NULL || gpu->hung)
         return;
     DRIVER_ASK(&gpu->driver, cuCtxSetCurrent, (gpu->context));
+    gpu_release_all_host(gpu);
     if (gpu->started != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (gpu->started));
     if (gpu->stopped != NULL)

@@ -36,6 +36,8 @@ struct module {
     struct kernel *kernels;
 };
 
+struct host_memory;
+
 struct gpu {
     struct device device; /* first: a struct device * is a struct gpu * */
     struct driver driver;
@@ -47,6 +49,7 @@ struct gpu {
     bool timed;              /* there was a launch to tell the time of */
     struct module *modules;
     struct mapping *mappings;
+    struct host_memory *host; /* that was allocated */
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
@@ -124,6 +127,20 @@ int gpu_symbol(struct device *device, struct module *module, const char *name,
 int gpu_launch(struct device *device, struct kernel *kernel,
                const struct launch *launch, struct error *err);
 int gpu_elapsed(struct device *device, double *nanoseconds, struct error *err);
+
+/* Waits for an event, as long as there is time for it, and never inside the
+ * driver: what the driver says then, or CUDA_NOT_READY. */
+int gpu_await(const struct gpu *gpu, void *event, double deadline_s);
+
+/* transfer.c: the host's memory, and copies that are timed. */
+int gpu_allocate_at(struct device *device, enum device_place place,
+                    uint64_t bytes, uint64_t *address, struct error *err);
+int gpu_transfer(struct device *device, struct transfer *transfers,
+                 size_t count, struct error *err);
+/* True if it was there, and is freed; and all of it, before the context goes.
+ */
+bool gpu_release_host(struct gpu *gpu, uint64_t address);
+void gpu_release_all_host(struct gpu *gpu);
 
 /* memory.c */
 int gpu_allocate(struct device *device, uint64_t bytes, uint64_t *address,

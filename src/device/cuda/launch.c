@@ -186,14 +186,14 @@ static const double last_s = 0.5;
 
 /* What the closing event says, or CUDA_NOT_READY at the deadline.  A driver
  * that fails to tell is asked once more. */
-static int await_end(const struct gpu *gpu, double deadline_s)
+int gpu_await(const struct gpu *gpu, void *event, double deadline_s)
 {
     const double begun = now_seconds();
     bool failed = false;
     for (double ends_at = 0;;) {
         const double now = now_seconds(), waited = now - begun;
         const int result =
-            DRIVER_ASK(&gpu->driver, cuEventQuery, (gpu->stopped));
+            DRIVER_ASK(&gpu->driver, cuEventQuery, (event));
         if (result == 0 || waited > deadline_s || driver_lost(result) ||
             (result != CUDA_NOT_READY && failed))
             return result;
@@ -219,7 +219,7 @@ static int finish(struct gpu *gpu, const struct kernel *kernel,
         status = record(gpu, gpu->stopped, "after", kernel, err);
     }
     if (status == 0) {
-        const int result = await_end(gpu, deadline_s);
+        const int result = gpu_await(gpu, gpu->stopped, deadline_s);
         if (result == CUDA_NOT_READY)
             return past_deadline(gpu, kernel, deadline_s, err);
         status = gpu_check(gpu, result, err, "cuEventQuery", "kernel '%s'",

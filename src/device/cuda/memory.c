@@ -56,7 +56,7 @@ void gpu_release(struct device *device, uint64_t address)
 {
     struct gpu *const gpu = gpu_of(device);
     struct error ignored;
-    if (gpu_enter(gpu, &ignored) == 0)
+    if (!gpu_release_host(gpu, address) && gpu_enter(gpu, &ignored) == 0)
         GPU_CALL(gpu, &ignored, cuMemFree_v2, (address), "freeing GPU memory");
 }
 

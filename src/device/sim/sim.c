@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/sim/links.h"
 #include "device/sim/machine/machine.h"
 #include "device/sim/ptx/program.h"
 #include "device/sim/profile/shipped.h"
@@ -17,6 +18,7 @@ struct sim {
     struct device device; /* first: a device is one of these */
     struct profile *profile;
     struct machine *machine;
+    struct links links;
 };
 
 static struct sim *sim_of(struct device *device)
@@ -121,6 +123,7 @@ struct device *sim_open_profile(struct profile *profile, const char *name,
     sim->device.ops = &sim_device_ops;
     sim->profile = profile;
     sim->machine = machine_new(profile, seed);
+    links_init(&sim->links, NULL, 0);
     fill_info(&sim->device.info, profile, name);
     return &sim->device;
 }
@@ -130,13 +133,40 @@ uint64_t sim_instructions(const struct device *device)
     return ((const struct sim *)device)->machine->issued;
 }
 
+/* GPU i of a host: "sim:pair:i". */
+static int open_in_host(struct host *host, unsigned gpu, const char *what,
+                        const struct device_options *options,
+                        struct device **device, struct error *err)
+{
+    struct profile *profile;
+    const int code =
+        profile_open(host->gpus[gpu],
+                     options != NULL ? options->profiles : NULL, &profile, err);
+    if (code != 0) {
+        free(host);
+        return error_prefix(err, "host '%s'", what);
+    }
+    *device =
+        sim_open_profile(profile, what, options != NULL ? options->seed : 0);
+    sim_of(*device)->links.host = host;
+    sim_of(*device)->links.gpu = gpu;
+    return 0;
+}
+
 static int sim_open(const char *what, const struct device_options *options,
                     struct device **device, struct error *err)
 {
     const char *const name = what[0] != '\0' ? what : SIM_DEFAULT_PROFILE;
+    const char *const folder = options != NULL ? options->profiles : NULL;
     struct profile *profile;
-    const int code = profile_open(
-        name, options != NULL ? options->profiles : NULL, &profile, err);
+    struct host *host;
+    unsigned gpu;
+    int code = host_open(name, folder, &host, &gpu, err);
+    if (code != 0)
+        return code;
+    if (host != NULL)
+        return open_in_host(host, gpu, name, options, device, err);
+    code = profile_open(name, folder, &profile, err);
     if (code != 0)
         return code;
     *device =
@@ -147,6 +177,7 @@ static int sim_open(const char *what, const struct device_options *options,
 static void sim_close(struct device *device)
 {
     struct sim *const sim = sim_of(device);
+    links_free(&sim->links);
     machine_free(sim->machine);
     profile_free(sim->profile);
     free(sim);
@@ -298,7 +329,24 @@ static int sim_allocate(struct device *device, uint64_t bytes,
 
 static void sim_release(struct device *device, uint64_t address)
 {
-    memory_release(&sim_of(device)->machine->memory, address);
+    struct sim *const sim = sim_of(device);
+    if (!links_release(&sim->links, sim->machine, address))
+        memory_release(&sim->machine->memory, address);
+}
+
+static int sim_allocate_at(struct device *device, enum device_place place,
+                           uint64_t bytes, uint64_t *address, struct error *err)
+{
+    struct sim *const sim = sim_of(device);
+    return links_allocate(&sim->links, sim->machine, place, bytes, address,
+                          err);
+}
+
+static int sim_transfer(struct device *device, struct transfer *transfers,
+                        size_t count, struct error *err)
+{
+    struct sim *const sim = sim_of(device);
+    return links_transfer(&sim->links, sim->machine, transfers, count, err);
 }
 
 /* The caches must tell aliases apart, or not, while there are any. */
@@ -422,6 +470,8 @@ const struct device_ops sim_device_ops = {
     .release = sim_release,
     .copy_in = sim_copy_in,
     .copy_out = sim_copy_out,
+    .allocate_at = sim_allocate_at,
+    .transfer = sim_transfer,
     .memory_free = sim_memory_free,
     .map = sim_map,
     .unmap = sim_unmap,

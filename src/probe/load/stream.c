@@ -57,6 +57,7 @@ static const char *const caches[] = {
 static const struct param stream_params[] = {
     CHOICE(struct stream, op, "read", operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"),
     CHOICE(struct stream, space, "global", places, "memory space"),
+    CHOICE(struct stream, memory, "own", prober_reached, "whose memory: the GPU's own or the host's"),
     CHOICE(struct stream, cache, "default", caches, "cache operator of loads and stores"),
     CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; sm: the same for some cycles; gpu: a part each block; blocks: a tile each block"),
     CHOICE(struct stream, use, "xor", usages, "instruction that takes what was read"),
@@ -123,6 +124,8 @@ static const char *contradiction(const struct stream *s)
         return "these accesses take no such cache operator";
     if (s->op != OP_READ && s->use != USE_XOR)
         return "use is for reads";
+    if (s->memory != PLACE_OWN && s->space != GLOBAL)
+        return "memory of others is global memory (space=global)";
     return NULL;
 }
 
@@ -256,8 +259,9 @@ static int place_data(struct prober *prober, struct streaming *r,
     const unsigned arrays = arrays_of(s);
     if (s->space == SHARED || s->space == CONSTANT)
         return 0;
-    if (prober_buffer(prober, BUFFER_RING, each * arrays, &r->args.first,
-                      err) != 0)
+    if (prober_buffer_at(prober,
+                         s->memory == PLACE_OWN ? BUFFER_RING : BUFFER_FAR,
+                         s->memory, each * arrays, &r->args.first, err) != 0)
         return err->code;
     r->args.second = arrays > 1 ? r->args.first + each : 0;
     r->args.third = arrays > 2 ? r->args.second + each : 0;

@@ -21,6 +21,7 @@ enum { STREAM_REGISTERS = 26 };
 struct stream {
     enum stream_operation op;
     enum stream_place space;
+    enum device_place memory;
     enum stream_sharing share;
     enum stream_usage use;
     const char *cache;

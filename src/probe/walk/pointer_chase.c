@@ -98,6 +98,10 @@ static int check_memory(const struct pointer_chase *w, struct error *err)
     if (w->shift > 0 && w->space->memory == MEMORY_LOCAL)
         return error_set(err, ERR_USAGE, "space=%s has no shift",
                          w->space->name);
+    if (w->place != PLACE_OWN &&
+        (w->space->memory != MEMORY_GLOBAL || w->space->texture))
+        return error_set(err, ERR_USAGE, "memory=%s goes with space=global",
+                         prober_reached[w->place]);
     return 0;
 }
 
@@ -784,8 +788,10 @@ static int place_buffers(struct prober *prober, struct stage *s,
     const struct pointer_chase *const w = s->walk;
     s->region = pointer_chase_region(w);
     if (w->space->memory == MEMORY_GLOBAL &&
-        prober_buffer(prober, BUFFER_RING, w->shift + s->region * w->sms,
-                      &s->ring, err))
+        prober_buffer_at(prober,
+                         w->place == PLACE_OWN ? BUFFER_RING : BUFFER_FAR,
+                         w->place, w->shift + s->region * w->sms, &s->ring,
+                         err) != 0)
         return err->code;
     if (w->flush > 0 &&
         prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)

@@ -10,6 +10,7 @@
 #define SONDE_PROBE_WALK_POINTER_CHASE_H
 
 #include "probe/probe.h"
+#include "probe/run.h"
 #include "probe/run/pin.h"
 #include "probe/walk/ring.h"
 #include "ptx/kernel.h"
@@ -23,6 +24,7 @@ enum { POINTER_CHASE_CARVE_DRIVER = 101 };
 struct pointer_chase {
     const char *space_name, *op, *sweep_op;
     const struct space *space;
+    enum device_place place;
     struct ring_plan plan; /* of the first SM */
     uint64_t step;         /* bytes more on each further SM */
     uint64_t shift;        /* bytes between the buffer's start and the rings */
@@ -47,6 +49,8 @@ struct pointer_chase {
         "memory space of the ring"),                                           \
     CHASE_WORD("op", op, "default", pointer_chase_ops,                         \
         "cache operator of the loads"),                                        \
+    CHASE_WORD("memory", place, "own", prober_reached,                         \
+        "whose memory the ring is in: the GPU's own or the host's"),           \
     CHASE_NUMBER("bytes", plan.bytes, "4096", 8, 1ull << 40,                   \
         "size of the ring, B"),                                                \
     CHASE_NUMBER("stride", plan.stride, "128", 4, 1ull << 32,                  \

@@ -51,6 +51,8 @@ enum kind {
     MEMORY,
     TEXTURE,
     EVENT,
+    STREAM,
+    PINNED,
     RESERVED, /* addresses */
     MAPPABLE,
     MAPPED
@@ -487,6 +489,45 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
     return OK;
 }
 
+/* ---- the host's memory, streams ---- */
+
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    IN(cuMemHostAlloc);
+    *memory = object_new(PINNED, bytes)->data;
+    return flags == 3 ? OK : INVALID_VALUE;
+}
+
+int cuMemFreeHost(void *memory)
+{
+    const int status = object_end(memory_at((uintptr_t)memory), PINNED);
+    OUT(cuMemFreeHost);
+    return status;
+}
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+    IN(cuStreamCreate);
+    *stream = object_new(STREAM, 0);
+    return flags == 1 ? OK : INVALID_VALUE;
+}
+
+int cuStreamDestroy_v2(void *stream)
+{
+    const int status = object_end(stream, STREAM);
+    OUT(cuStreamDestroy_v2);
+    return status;
+}
+
+int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    IN(cuMemcpyAsync);
+    if (!is_object(stream, STREAM))
+        return BAD_HANDLE;
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return OK;
+}
+
 /* ---- memory at several addresses: that of a file ---- */
 
 int cuMemGetAllocationGranularity(size_t *bytes,
@@ -641,7 +682,10 @@ int cuEventDestroy_v2(void *event)
 int cuEventRecord(void *event, void *stream)
 {
     IN(cuEventRecord);
-    return is_object(event, EVENT) && stream == NULL ? OK : BAD_HANDLE;
+    return is_object(event, EVENT) &&
+                   (stream == NULL || is_object(stream, STREAM))
+               ? OK
+               : BAD_HANDLE;
 }
 
 static double ms_since_launch(void)

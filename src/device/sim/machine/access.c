@@ -236,9 +236,11 @@ static inline const struct accessor *
 loader_of(const struct machine *m, const struct warp *w, const struct op *op,
           unsigned lane, struct accessor *own)
 {
-    if (op->kind != OP_ATOMIC && (op->sub == 0 || op->kind != OP_LOAD))
+    if (op->kind != OP_ATOMIC &&
+        ((op->sub == 0 && !op->anew) || op->kind != OP_LOAD))
         return &w->accessor;
     *own = w->accessor;
+    own->anew = op->anew;
     own->at_home = op->kind == OP_ATOMIC;
     if (own->at_home)
         return own;

@@ -23,6 +23,7 @@ void memory_init(struct memory *memory, uint64_t capacity)
 {
     memset(memory, 0, sizeof *memory);
     memory->capacity = capacity;
+    memory->first = FIRST_ADDRESS;
 }
 
 void memory_free_all(struct memory *memory)
@@ -59,7 +60,7 @@ static uint64_t find_gap(const struct memory *memory, const struct region *r,
     const uint64_t bytes = span_of(r);
     const uint64_t align = alignment_for(
         bytes, r->pieces > 1 ? ALIAS_SHIFT_MAX : ALIGN_SHIFT_MAX);
-    uint64_t at = FIRST_ADDRESS;
+    uint64_t at = memory->first;
     size_t i;
     for (i = 0; i < memory->count; i++) {
         const struct region *const next = &memory->regions[i];
@@ -94,6 +95,26 @@ int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
     return memory_map(memory, bytes, bytes, 1, address, err);
 }
 
+/* Finds host pages and addresses for a region. */
+static int make_region(struct memory *memory, struct region region,
+                       uint64_t *address, struct error *err)
+{
+    const uint64_t bytes = region.bytes;
+    void *const host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (host == MAP_FAILED)
+        return error_set(err, ERR_DEVICE_MEMORY,
+                         "the host has no address space for %llu simulated "
+                         "bytes; ask for less",
+                         (unsigned long long)bytes);
+    size_t place;
+    region.host = host;
+    *address = find_gap(memory, &region, &place);
+    region.address = region.physical = *address;
+    insert_region(memory, place, region);
+    return 0;
+}
+
 int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
                uint64_t count, uint64_t *address, struct error *err)
 {
@@ -105,20 +126,22 @@ int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
                          "%llu bytes do not fit into the %llu bytes that are "
                          "free on the device",
                          (unsigned long long)bytes, (unsigned long long)left);
-    void *const host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (host == MAP_FAILED)
-        return error_set(err, ERR_DEVICE_MEMORY,
-                         "the host has no address space for %llu simulated "
-                         "bytes; ask for less",
-                         (unsigned long long)bytes);
-    struct region region = {0, bytes, host, stride, count, 0};
-    size_t place;
-    *address = find_gap(memory, &region, &place);
-    region.address = region.physical = *address;
-    insert_region(memory, place, region);
+    const struct region region = {
+        .bytes = bytes, .stride = stride, .pieces = count};
+    if (make_region(memory, region, address, err) != 0)
+        return err->code;
     memory->used += footprint(bytes);
     return 0;
+}
+
+int memory_allocate_at(struct memory *memory, unsigned place, uint64_t bytes,
+                       uint64_t *address, struct error *err)
+{
+    if (bytes == 0)
+        return error_set(err, ERR_USAGE, "an allocation of 0 bytes");
+    const struct region region = {
+        .bytes = bytes, .stride = bytes, .pieces = 1, .place = place};
+    return make_region(memory, region, address, err);
 }
 
 void memory_release(struct memory *memory, uint64_t address)
@@ -129,7 +152,8 @@ void memory_release(struct memory *memory, uint64_t address)
     if (i == memory->count)
         return;
     munmap(memory->regions[i].host, memory->regions[i].bytes);
-    memory->used -= footprint(memory->regions[i].bytes);
+    if (memory->regions[i].place == 0)
+        memory->used -= footprint(memory->regions[i].bytes);
     memory->count--;
     memmove(&memory->regions[i], &memory->regions[i + 1],
             (memory->count - i) * sizeof *memory->regions);

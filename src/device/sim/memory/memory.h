@@ -17,10 +17,12 @@ struct region {
     unsigned char *host;
     uint64_t stride, pieces;
     uint64_t physical; /* the address of the first piece */
+    unsigned place;    /* enum device_place: where it lies; 0: on the device */
 };
 
 struct memory {
     uint64_t capacity, used;
+    uint64_t first; /* address that is given */
     struct region *regions; /* by address */
     size_t count;
     struct region last; /* the piece found last; bytes 0: none */
@@ -41,6 +43,10 @@ void memory_release(struct memory *memory, uint64_t address);
  * first. */
 int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
                uint64_t count, uint64_t *address, struct error *err);
+
+/* … that lies elsewhere, and takes nothing of the device's. */
+int memory_allocate_at(struct memory *memory, unsigned place, uint64_t bytes,
+                       uint64_t *address, struct error *err);
 
 /* The slow way of memory_at, which also remembers the region. */
 unsigned char *memory_find(struct memory *memory, uint64_t address,

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "device/device.h"
 #include "device/sim/memory/l2_sides.h"
 #include "device/sim/memory/noise.h"
 #include "device/sim/ptx/opcodes.h"
@@ -84,6 +85,8 @@ struct paths {
     bool narrow;  /* the way of a TPC or GPC has */
     bool plain;   /* neither, no windows of pages, neighbour and aliases */
     struct memory *aliased; /* where aliases lead; NULL: there are none */
+    struct memory *reached; /* of which some lies elsewhere; NULL: none does */
+    struct paths_link links[PLACE_COUNT];
     struct neighbour neighbour;
     struct route routes[PATH_COUNT];
     double memory_busy;
@@ -225,12 +228,35 @@ static void routes_init(struct paths *paths)
         route_init(paths, &paths->routes[id], &paths->profile->paths[id]);
 }
 
-void paths_alias(struct paths *paths, struct memory *memory)
+static void find_plain(struct paths *paths)
 {
     const struct profile *const p = paths->profile;
+    paths->plain = paths->aliased == NULL && paths->reached == NULL &&
+                   paths->open && !paths->parted && p->page_window_bytes == 0 &&
+                   p->neighbour.share <= 0;
+}
+
+void paths_alias(struct paths *paths, struct memory *memory)
+{
     paths->aliased = memory;
-    paths->plain = memory == NULL && paths->open && !paths->parted &&
-                   p->page_window_bytes == 0 && p->neighbour.share <= 0;
+    find_plain(paths);
+}
+
+void paths_reach(struct paths *paths, struct memory *memory, unsigned place,
+                 const struct paths_link *link)
+{
+    paths->reached = memory;
+    paths->links[place] = *link;
+    find_plain(paths);
+}
+
+/* The link to what an address is of; NULL: it is the device's. */
+static struct paths_link *link_to(struct paths *paths, uint64_t address)
+{
+    if (paths->reached == NULL || memory_at(paths->reached, address, 1) == NULL)
+        return NULL;
+    const unsigned place = paths->reached->last.place;
+    return place != PLACE_OWN ? &paths->links[place] : NULL;
 }
 
 /* What a cache knows an address by. */
@@ -298,6 +324,8 @@ void paths_begin(struct paths *paths)
 {
     paths->epoch++;
     paths->memory_busy = 0;
+    for (size_t i = 0; i < PLACE_COUNT; i++)
+        paths->links[i].read_busy = paths->links[i].write_busy = 0;
     for (size_t i = 0; i < paths->crossing_count; i++)
         paths->crossings[i].busy = 0;
     for (size_t i = 0; i < paths->count; i++) {
@@ -661,6 +689,25 @@ static bool leaves_window(struct paths *paths, uint64_t address)
     return leaves;
 }
 
+/* Cycles of a load over a link. */
+SELDOM static double load_over(struct paths *paths, struct paths_link *link,
+                               const struct lane_load *load, unsigned found)
+{
+    const struct route *const route = &paths->routes[load->path];
+    uint64_t bytes = load->bytes;
+    for (size_t i = 0; i < route->levels; i++) {
+        const bool kept =
+            route->level[i]->lasting ? link->l2_keeps : link->l1_keeps;
+        double more = 0;
+        if (kept && !load->who->anew && !load->who->at_home &&
+            level_hit(paths, route, i, load->who, load->address, &more))
+            return route->path->latency[i].cycles[found] + more;
+        bytes = bytes_below(route, i);
+    }
+    return link->cycles + take_turn(&link->read_busy, load->t, (double)bytes,
+                                    link->read_bandwidth);
+}
+
 /* Cycles of a load where caches are in partitions or have rates, pages are in
  * windows, or there is a neighbour. */
 SELDOM static double load_in_turn(struct paths *paths,
@@ -669,7 +716,10 @@ SELDOM static double load_in_turn(struct paths *paths,
     const struct route *const route = &paths->routes[load->path];
     const struct way way = {load->who, load->address, load->bytes, load->t};
     const unsigned found = translate(paths, load->who, load->address);
+    struct paths_link *const link = link_to(paths, load->address);
     size_t level;
+    if (link != NULL)
+        return load_over(paths, link, load, found);
     const double cycles = walk(paths, route, way, found, &level);
     const double waits =
         level < route->shared ? 0 : neighbour_wait(&paths->neighbour);
@@ -1019,6 +1069,9 @@ static double store_waits(struct paths *paths, const struct accessor *who,
 double paths_store(struct paths *paths, const struct accessor *who,
                    uint64_t address, unsigned bytes, double t)
 {
+    struct paths_link *const link = link_to(paths, address);
+    if (link != NULL)
+        return take_turn(&link->write_busy, t, bytes, link->write_bandwidth);
     const double waits =
         paths->limited ? store_waits(paths, who, address, bytes, t) : 0;
     for (size_t i = 0; paths->parted && i < paths->count; i++)

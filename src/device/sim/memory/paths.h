@@ -18,6 +18,9 @@
  * rate, in the order in which they were issued.  From the nearest cache a load
  * takes the sectors that it touches (of constants, which go to all lanes
  * alike, what a lane loads), from what is behind it what a miss brings in.
+ *
+ * What lies elsewhere comes over a link, which has a latency of its own and a
+ * rate each way; the link says which caches keep what came.
  */
 #ifndef SONDE_DEVICE_SIM_MEMORY_PATHS_H
 #define SONDE_DEVICE_SIM_MEMORY_PATHS_H
@@ -36,6 +39,16 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed);
 void paths_free(struct paths *paths);
 /* From now on, addresses may be aliases in this memory; NULL: none is. */
 void paths_alias(struct paths *paths, struct memory *memory);
+/* The way to what lies elsewhere, seen from the GPU. */
+struct paths_link {
+    double cycles;                          /* of a load */
+    double read_bandwidth, write_bandwidth; /* B/clk; 0: any number */
+    bool l1_keeps, l2_keeps;
+    double read_busy, write_busy; /* until then */
+};
+/* From now on some of this memory may lie at that place (enum device_place). */
+void paths_reach(struct paths *paths, struct memory *memory, unsigned place,
+                 const struct paths_link *link);
 /* A launch begins. */
 void paths_begin(struct paths *paths);
 /* Caches and TLBs, bit i those of index i, lose what they hold, on all SMs. */
@@ -48,6 +61,7 @@ struct accessor {
     uint32_t sm, scheduler;
     uint8_t hint; /* enum ptx_hint: what it tells L2 */
     bool at_home; /* no copy will do: an atomic */
+    bool anew;    /* nor will what a cache has of memory elsewhere */
 };
 
 /* One lane's load. */

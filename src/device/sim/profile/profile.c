@@ -83,19 +83,6 @@ static bool is_path(const char *name)
            (length > 5 && strcmp(name + length - 5, ".json") == 0);
 }
 
-static int open_file(const char *path, struct profile **profile,
-                     struct error *err)
-{
-    struct buf text = {0};
-    int status = file_read(path, FILE_MAX, &text, err);
-    if (status != 0 && access(path, F_OK) != 0)
-        status = err->code = ERR_NO_DEVICE;
-    if (status == 0)
-        status = profile_parse(buf_string(&text), path, profile, err);
-    buf_free(&text);
-    return status;
-}
-
 static int no_such_profile(const char *name, struct error *err)
 {
     const char *names[PROFILES_MAX + 1] = {0};
@@ -111,6 +98,32 @@ static int no_such_profile(const char *name, struct error *err)
     return error_set(err, ERR_NO_DEVICE,
                      "there is no profile '%s'; did you mean '%s'?", name,
                      nearest);
+}
+
+int profile_read_file(const char *name, const char *extra_folder,
+                      struct buf *text, struct error *err)
+{
+    if (!is_path(name) && extra_folder == NULL)
+        return no_such_profile(name, err);
+    char *const path = is_path(name)
+                           ? xstrdup(name)
+                           : xasprintf("%s/%s.json", extra_folder, name);
+    int status = file_read(path, FILE_MAX, text, err);
+    if (status != 0 && access(path, F_OK) != 0)
+        status = err->code = ERR_NO_DEVICE;
+    free(path);
+    return status;
+}
+
+static int open_file(const char *path, struct profile **profile,
+                     struct error *err)
+{
+    struct buf text = {0};
+    int status = profile_read_file(path, NULL, &text, err);
+    if (status == 0)
+        status = profile_parse(buf_string(&text), path, profile, err);
+    buf_free(&text);
+    return status;
 }
 
 int profile_open(const char *name, const char *extra_folder,

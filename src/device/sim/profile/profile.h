@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "model/banks.h"
 #include "model/cache.h"
@@ -192,6 +193,9 @@ int profile_open(const char *name, const char *extra_folder,
 /* As profile_open, from text; `where` names it in errors. */
 int profile_parse(const char *text, const char *where, struct profile **profile,
                   struct error *err);
+/* The text of such a file, of a profile or a host; not of a shipped one. */
+int profile_read_file(const char *name, const char *extra_folder,
+                      struct buf *text, struct error *err);
 void profile_free(struct profile *profile);
 /* Which one of those of the scope the SM has, from 0. */
 unsigned profile_place(const struct profile *p, enum profile_scope scope,

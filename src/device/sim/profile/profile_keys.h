@@ -11,6 +11,9 @@
 /* For a struct profile of zeros; profile_free frees what a failure leaves. */
 extern const struct schema profile_schema;
 
+/* host.c: a file of its own; for a struct host. */
+extern const struct schema host_schema;
+
 /* profile_caches.c: the objects `caches` and `tlbs`; into a struct profile. */
 extern const struct schema profile_cache_schema, profile_tlbs_schema;
 extern const char *const profile_scopes[]; /* by enum profile_scope */

@@ -8,6 +8,8 @@ struct shipped_profile {
 };
 
 extern const struct shipped_profile shipped_profiles[];
+/* … of profiles/hosts/. */
+extern const struct shipped_profile shipped_hosts[];
 
 /* A small GPU that nobody built: measured in two seconds.  sim:quick. */
 #define QUICK_PROFILE "quick"

@@ -508,6 +508,8 @@ static void finish_memory(struct parser *p, const struct instruction *in)
     op->bytes = (uint8_t)(op->elements * ptx_types[type].bytes);
     op->extends = ptx_types[type].class == 's';
     op->sub = in->value[GROUP_HINT];
+    op->anew = op->kind == OP_LOAD && HAS(in, GROUP_CACHE) &&
+               in->value[GROUP_CACHE] == CACHE_OP_CV;
     check_policy(p, in);
     if (op->kind == OP_STORE &&
         (op->space == SPACE_CONST || op->space == SPACE_PARAM))

@@ -162,6 +162,7 @@ struct op {
     bool varies;         /* takes `easy_latency` for powers of two in src[1] */
     bool unoptimized;    /* a load that was assembled at -O0 */
     bool direct;         /* loads one element by way of the caches */
+    bool anew;           /* loads past all caches what others may write */
     bool passes;         /* hands on a .param of a function: no instruction */
     uint8_t again; /* so many of the next ops go on with its chain: each, as
                       this one, loads a pointer by way of what it loads */

@@ -1,0 +1,225 @@
+/*
+ * The host's memory, and what copy engines take for it.  Each transfer has a
+ * stream of its own, so that several go at once, and is timed by events on it.
+ * Pinned memory has one address, the host's and the GPU's (unified addressing,
+ * CUDA 4.0 on); managed memory is never used, as its pages move while one
+ * measures.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/cuda/gpu.h"
+
+enum { HOST_PORTABLE = 1, HOST_MAPPED = 2 };
+/* A stream that does not wait for the default one. */
+enum { STREAM_APART = 1 };
+enum { PAGE = 4096 };
+
+struct host_memory {
+    struct host_memory *next;
+    void *at;
+    bool pinned;
+};
+
+/* ---- memory ------------------------------------------------------------ */
+
+static int pin_memory(struct gpu *gpu, uint64_t bytes, void **at,
+                      struct error *err)
+{
+    if (gpu->driver.cuMemHostAlloc == NULL || gpu->driver.cuMemFreeHost == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s cannot pin memory: the driver lacks "
+                         "cuMemHostAlloc or cuMemFreeHost",
+                         gpu->driver.who);
+    const int status =
+        GPU_CALL(gpu, err, cuMemHostAlloc,
+                 (at, bytes, HOST_PORTABLE | HOST_MAPPED),
+                 "pinning %llu bytes of the host's memory",
+                 (unsigned long long)bytes);
+    return gpu_given(gpu, status, *at != NULL, "cuMemHostAlloc", err);
+}
+
+static int take_pages(uint64_t bytes, void **at, struct error *err)
+{
+    if (posix_memalign(at, PAGE, bytes) == 0)
+        return 0;
+    *at = NULL;
+    return error_set(err, ERR_DEVICE_MEMORY,
+                     "the host has no %llu bytes left",
+                     (unsigned long long)bytes);
+}
+
+/* Pages that nobody has written to are all one page, which caches hold. */
+int gpu_allocate_at(struct device *device, enum device_place place,
+                    uint64_t bytes, uint64_t *address, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    struct host_memory *const made = xcalloc(1, sizeof *made);
+    made->pinned = place == PLACE_HOST;
+    int status = gpu_enter(gpu, err);
+    if (status == 0)
+        status = made->pinned ? pin_memory(gpu, bytes, &made->at, err)
+                              : take_pages(bytes, &made->at, err);
+    if (status != 0) {
+        free(made);
+        return status;
+    }
+    memset(made->at, 1, bytes);
+    made->next = gpu->host;
+    gpu->host = made;
+    *address = (uintptr_t)made->at;
+    return 0;
+}
+
+static void free_host(struct gpu *gpu, struct host_memory **link)
+{
+    struct host_memory *const gone = *link;
+    *link = gone->next;
+    if (gone->pinned)
+        DRIVER_ASK(&gpu->driver, cuMemFreeHost, (gone->at));
+    else
+        free(gone->at);
+    free(gone);
+}
+
+bool gpu_release_host(struct gpu *gpu, uint64_t address)
+{
+    struct error ignored;
+    struct host_memory **link = &gpu->host;
+    while (*link != NULL && (uintptr_t)(*link)->at != address)
+        link = &(*link)->next;
+    if (*link == NULL)
+        return false;
+    if (gpu_enter(gpu, &ignored) == 0)
+        free_host(gpu, link);
+    return true;
+}
+
+void gpu_release_all_host(struct gpu *gpu)
+{
+    while (gpu->host != NULL)
+        free_host(gpu, &gpu->host);
+}
+
+/* ---- transfers --------------------------------------------------------- */
+
+/* One that goes on. */
+struct running {
+    void *stream, *began, *ended;
+};
+
+static int begin(struct gpu *gpu, const struct transfer *t, struct running *r,
+                 struct error *err)
+{
+    int status = GPU_CALL(gpu, err, cuStreamCreate, (&r->stream, STREAM_APART),
+                          "making a stream");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventCreate, (&r->began, 0),
+                          "making an event");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventCreate, (&r->ended, 0),
+                          "making an event");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventRecord, (r->began, r->stream),
+                          "noting the time before a copy");
+    for (unsigned i = 0; status == 0 && i < t->times; i++)
+        status = GPU_CALL(gpu, err, cuMemcpyAsync,
+                          (t->to, t->from, t->bytes, r->stream),
+                          "copying %llu bytes", (unsigned long long)t->bytes);
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventRecord, (r->ended, r->stream),
+                          "noting the time after a copy");
+    return status;
+}
+
+/* Much longer than any host takes for what studies copy. */
+static const double deadline_s = 30;
+
+static int await(struct gpu *gpu, const struct running *r, struct error *err)
+{
+    const int result = gpu_await(gpu, r->ended, deadline_s);
+    if (result != CUDA_NOT_READY)
+        return gpu_check(gpu, result, err, "cuEventQuery", "a copy");
+    error_set(err, gpu_ends(gpu) ? ERR_INTERRUPTED : ERR_DEADLINE,
+              "%s: a copy was still going on after %g s, or when measuring was "
+              "to end",
+              gpu->driver.who, deadline_s);
+    return gpu_bury(gpu, true, err);
+}
+
+static int since(struct gpu *gpu, void *from, void *to, double *ns,
+                 struct error *err)
+{
+    float ms = 0;
+    const int status = GPU_CALL(gpu, err, cuEventElapsedTime, (&ms, from, to),
+                                "asking how long a copy took");
+    if (status == 0 && !(isfinite(ms) && ms >= 0))
+        return error_set(err, ERR_DEVICE,
+                         "%s: the driver says that a copy took %g ms",
+                         gpu->driver.who, (double)ms);
+    *ns = 1e6 * (double)ms;
+    return status;
+}
+
+/* From the beginning of the last, which began first. */
+static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
+                size_t count, struct error *err)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        t[i].began = 0;
+        if (i + 1 < count)
+            status = since(gpu, r[count - 1].began, r[i].began, &t[i].began,
+                           err);
+        if (status == 0)
+            status = since(gpu, r[count - 1].began, r[i].ended, &t[i].ended,
+                           err);
+    }
+    return status;
+}
+
+/* What a lost context had is gone with it. */
+static void end(struct gpu *gpu, const struct running *r)
+{
+    if (gpu->device.lost)
+        return;
+    if (r->began != NULL)
+        DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->began));
+    if (r->ended != NULL)
+        DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->ended));
+    if (r->stream != NULL)
+        DRIVER_ASK(&gpu->driver, cuStreamDestroy_v2, (r->stream));
+}
+
+static bool has_entries(const struct driver *d)
+{
+    return d->cuMemcpyAsync != NULL && d->cuStreamCreate != NULL &&
+           d->cuStreamDestroy_v2 != NULL;
+}
+
+int gpu_transfer(struct device *device, struct transfer *transfers,
+                 size_t count, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    int status = gpu_enter(gpu, err);
+    if (status != 0)
+        return status;
+    if (!has_entries(&gpu->driver))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s cannot time copies: the driver lacks "
+                         "cuMemcpyAsync or streams",
+                         gpu->driver.who);
+    struct running *const running = xcalloc(count, sizeof *running);
+    for (size_t i = count; status == 0 && i-- > 0;)
+        status = begin(gpu, &transfers[i], &running[i], err);
+    for (size_t i = 0; status == 0 && i < count; i++)
+        status = await(gpu, &running[i], err);
+    if (status == 0)
+        status = tell(gpu, running, transfers, count, err);
+    for (size_t i = 0; i < count; i++)
+        end(gpu, &running[i]);
+    free(running);
+    return status;
+}

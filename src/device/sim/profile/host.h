@@ -1,0 +1,41 @@
+/*
+ * A host of simulated GPUs (profiles/hosts): which GPUs stand in it, and what
+ * lies between them and its memory.  docs/profiles.md says what the keys mean.
+ */
+#ifndef SONDE_DEVICE_SIM_PROFILE_HOST_H
+#define SONDE_DEVICE_SIM_PROFILE_HOST_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+enum { HOST_GPUS_MOST = 16 };
+
+/* Seen from a GPU: what comes to it is read. */
+struct host_link {
+    double latency_ns;             /* of a load from a kernel */
+    double to_gpu, from_gpu, both; /* B/s; both: of both ways together */
+    double copy_ns;                /* until a copy moves its first byte */
+    bool l1_keeps, l2_keeps;       /* what loads bring */
+};
+
+struct host {
+    char name[128], source[512];
+    unsigned count;
+    char gpus[HOST_GPUS_MOST][128]; /* profiles, as sim: takes them */
+    struct host_link memory;        /* pinned; the same for each GPU */
+    double pageable_to_gpu, pageable_from_gpu;
+};
+
+/*
+ * A host and one of its GPUs, by what stands behind "sim:": "pair", "pair:1",
+ * "./my.json:1".  `*host` is NULL, and the result 0, if it names no host; the
+ * caller frees it.  The folder is a further one with profiles, or NULL.
+ */
+int host_open(const char *what, const char *folder, struct host **host,
+              unsigned *gpu, struct error *err);
+/* `where` is what complaints call it. */
+int host_parse(const char *text, const char *where, struct host **host,
+               struct error *err);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * What the study `links` must find: what hosts of simulated GPUs say, shipped
+ * ones and random ones, on GPUs that were made up.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "device/device.h"
+#include "device/sim/profile/host.h"
+#include "device/sim/profile/shipped.h"
+#include "gpu_made.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+/* By 1 %: what begins and ends copies of 32 MiB, and laps of kernels. */
+static void expect(const json_t *findings, const char *id, double expected)
+{
+    const double found = json_number_value(truth_measured(findings, id));
+    ck_assert_msg(fabs(found - expected) <= 0.01 * expected,
+                  "%s is %.6g, not %.6g", id, found, expected);
+}
+
+static void expect_by_bytes(const json_t *findings, const char *id,
+                            const struct host_link *link, double rate)
+{
+    const json_t *const sizes = truth_protocol(findings, id, "sizes");
+    const json_t *const rates = truth_measured(findings, id);
+    ck_assert_uint_eq(json_array_size(rates), json_array_size(sizes));
+    ck_assert_uint_gt(json_array_size(rates), 4);
+    for (size_t i = 0; i < json_array_size(rates); i++) {
+        const double bytes = json_number_value(json_array_get(sizes, i));
+        const double expected = bytes / (link->copy_ns / 1e9 + bytes / rate);
+        const double found = json_number_value(json_array_get(rates, i));
+        ck_assert_msg(fabs(found - expected) <= 0.01 * expected,
+                      "%s: %.0f B at %.6g, not %.6g", id, bytes, found,
+                      expected);
+    }
+}
+
+static const char *caches_of(const struct host_link *link)
+{
+    return link->l1_keeps && link->l2_keeps ? "L1 and L2"
+           : link->l1_keeps                 ? "L1"
+           : link->l2_keeps                 ? "L2"
+                                            : "none";
+}
+
+/* `hz` is the SM clock of the GPU. */
+static void expect_host(const json_t *findings, const struct host *h, double hz)
+{
+    const struct host_link *const m = &h->memory;
+    const double share = m->both / (m->to_gpu + m->from_gpu);
+    expect(findings, "link.host_latency", m->latency_ns * hz / 1e9);
+    expect(findings, "link.host_read_bandwidth", m->to_gpu);
+    expect(findings, "link.host_write_bandwidth", m->from_gpu);
+    expect(findings, "link.host_to_gpu_bandwidth", m->to_gpu);
+    expect(findings, "link.gpu_to_host_bandwidth", m->from_gpu);
+    expect(findings, "link.host_to_gpu_bandwidth_both_ways",
+           m->to_gpu * share);
+    expect(findings, "link.gpu_to_host_bandwidth_both_ways",
+           m->from_gpu * share);
+    expect(findings, "link.host_to_gpu_bandwidth_pageable",
+           h->pageable_to_gpu);
+    expect(findings, "link.gpu_to_host_bandwidth_pageable",
+           h->pageable_from_gpu);
+    expect_by_bytes(findings, "link.host_to_gpu_bandwidth_by_bytes", m,
+                    m->to_gpu);
+    expect_by_bytes(findings, "link.gpu_to_host_bandwidth_by_bytes", m,
+                    m->from_gpu);
+    ck_assert_str_eq(
+        json_string_value(truth_measured(findings, "link.host_cached_in")),
+        caches_of(m));
+}
+
+static const char *const study = "links";
+
+START_TEST(the_host_of_a_shipped_gpu_is_found)
+{
+    struct error err;
+    struct host *host;
+    unsigned gpu;
+    ck_assert_int_eq(host_open("pair:1", NULL, &host, &gpu, &err), 0);
+    ck_assert_uint_eq(gpu, 1);
+    json_t *const findings = truth_findings("sim:pair:1", 1, &study, 1);
+    expect_host(findings, host, 1e9);
+    json_decref(findings);
+    free(host);
+}
+END_TEST
+
+/* ---- random hosts ------------------------------------------------------ */
+
+static double between(struct rng *r, double low, double high)
+{
+    return low + (high - low) * rng_unit(r);
+}
+
+static char *random_host(struct rng *r, const char *gpu)
+{
+    const double to = between(r, 2e9, 60e9), from = to * between(r, 0.5, 1.5);
+    const double wider = to > from ? to : from;
+    return xasprintf(
+        "{\"name\": \"random\", \"gpus\": [\"%s\"], \"memory\": "
+        "{\"latency_ns\": %.0f, \"to_gpu\": %.0f, \"from_gpu\": %.0f, "
+        "\"both\": %.0f, \"copy_ns\": %.0f, \"l1_keeps\": %s, "
+        "\"l2_keeps\": %s}, \"pageable_to_gpu\": %.0f}",
+        gpu, between(r, 400, 2000), to, from, between(r, wider, to + from),
+        between(r, 200, 3000), rng_below(r, 2) ? "true" : "false",
+        rng_below(r, 2) ? "true" : "false", to * between(r, 0.2, 0.9));
+}
+
+/* Noise, three clocks, an L2 in the way or not. */
+static char *random_gpu(struct rng *r, double *hz)
+{
+    *hz = 1e9 + 2.5e8 * (double)rng_below(r, 4);
+    return gpu_made(
+        "sms=%u clock_khz=%.0f noise/jitter_cycles=%.1f "
+        "caches/l1={'line': 128, 'sets': 16, 'ways': 4} "
+        "caches/l2/sets=128 l2_reported_bytes=65536 "
+        "paths/global.ca={'l1': 32, 'l2': 200, 'memory': 400} "
+        "paths/global.cg={'l2': 200, 'memory': 400}",
+        (unsigned)(1 + rng_below(r, 4)), *hz / 1e3, between(r, 0, 2));
+}
+
+START_TEST(the_host_of_a_random_gpu_is_found)
+{
+    struct rng r;
+    struct error err;
+    struct host *host;
+    double hz;
+    rng_seed(&r, (uint64_t)_i + 1);
+    char *const gpu = testing_spec_of(random_gpu(&r, &hz));
+    char *const text = random_host(&r, gpu + strlen("sim:"));
+    ck_assert_int_eq(host_parse(text, "random", &host, &err), 0);
+    char *const spec = testing_spec_of(text);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    expect_host(findings, host, hz);
+    json_decref(findings);
+    free(host);
+    free(spec);
+    free(gpu);
+}
+END_TEST
+
+START_TEST(without_a_host_nothing_is_found)
+{
+    json_t *const findings = truth_findings("sim:quick", 1, &study, 1);
+    const char *id;
+    json_t *finding;
+    size_t count = 0;
+    json_object_foreach(findings, id, finding)
+    {
+        if (strncmp(id, "link.", 5) != 0)
+            continue;
+        truth_unmeasured(findings, id, "stands in no host");
+        count++;
+    }
+    ck_assert_uint_eq(count, 12);
+    json_decref(findings);
+}
+END_TEST
+
+/* ---- what is no host --------------------------------------------------- */
+
+static const struct {
+    const char *text, *word;
+} wrong[] = {
+    {"{\"gpus\": []}", "name"},
+    {"{\"name\": \"x\", \"gpus\": []}", "1 to 16 names"},
+    {"{\"name\": \"x\", \"gpus\": [3]}", "gpus"},
+    {"{\"name\": \"x\", \"gpus\": [\"quick\"]}", "memory"},
+    {"{\"name\": \"x\", \"gpus\": [\"quick\"], \"memory\": "
+     "{\"latency_ns\": 1, \"to_gpu\": 1e9, \"from_gpu\": 1e9, \"both\": 3e9}}",
+     "both"},
+    {"{\"name\": \"x\", \"gpus\": [\"quick\"], \"memory\": "
+     "{\"latency_ns\": 1, \"to_gpu\": 0, \"from_gpu\": 1e9}}",
+     "to_gpu"},
+    {"{\"name\": \"x\", \"gpus\": [\"quick\"], \"memory\": "
+     "{\"latency_ns\": 1, \"to_gpu\": 1e9, \"from_gpu\": 1e9, \"wide\": 1}}",
+     "wide"},
+};
+
+START_TEST(what_is_wrong_with_a_host_is_said)
+{
+    struct error err;
+    struct host *host = NULL;
+    ck_assert_int_ne(host_parse(wrong[_i].text, "my.json", &host, &err), 0);
+    ck_assert_ptr_null(host);
+    ck_assert_msg(strstr(err.text, "my.json") != NULL &&
+                      strstr(err.text, wrong[_i].word) != NULL,
+                  "%s", err.text);
+}
+END_TEST
+
+START_TEST(a_gpu_that_a_host_has_not_is_refused)
+{
+    struct error err;
+    struct device *device;
+    ck_assert_int_eq(device_open("sim:pair:2", NULL, &device, NULL, &err),
+                     ERR_NO_DEVICE);
+    ck_assert_msg(strstr(err.text, "2 GPUs") != NULL, "%s", err.text);
+}
+END_TEST
+
+START_TEST(all_gpus_of_shipped_hosts_open)
+{
+    for (const struct shipped_profile *s = shipped_hosts; s->name; s++) {
+        struct error err;
+        struct host *host;
+        ck_assert_int_eq(host_parse(s->text, s->name, &host, &err), 0);
+        for (unsigned i = 0; i < host->count; i++) {
+            char *const spec = xasprintf("sim:%s:%u", s->name, i);
+            struct device *device;
+            ck_assert_int_eq(device_open(spec, NULL, &device, NULL, &err), 0);
+            ck_assert_str_eq(device->info.spec, spec);
+            device_close(device);
+            free(spec);
+        }
+        free(host);
+    }
+}
+END_TEST
+
+Suite *suite_truth_links(void)
+{
+    enum { RANDOM_QUICK = 1, RANDOM = 4 };
+    TCase *t;
+    Suite *const suite = suite_of("truth_links", 60, &t);
+    TCase *const slow = suite_slow(suite, 60);
+    tcase_add_test(t, the_host_of_a_shipped_gpu_is_found);
+    tcase_add_loop_test(t, the_host_of_a_random_gpu_is_found, 0, RANDOM_QUICK);
+    tcase_add_test(t, without_a_host_nothing_is_found);
+    tcase_add_loop_test(t, what_is_wrong_with_a_host_is_said, 0,
+                        (int)COUNT_OF(wrong));
+    tcase_add_test(t, a_gpu_that_a_host_has_not_is_refused);
+    tcase_add_test(t, all_gpus_of_shipped_hosts_open);
+    tcase_add_loop_test(slow, the_host_of_a_random_gpu_is_found, RANDOM_QUICK,
+                        RANDOM);
+    return suite;
+}
