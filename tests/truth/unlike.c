@@ -45,6 +45,13 @@ static const struct unlike unlikes[] = {
      "paths/global.ca={'l1': 39, 'l2': 151, 'memory': 663} "
      "paths/local={'l1': 39, 'l2': 151, 'memory': 663}",
      "sharing", "local.shares_with", "['l1']"},
+    /* Only local memory is cached near, and all of it that a thread has is
+     * hardly more than fits: once through it does not put out what was there,
+     * as ways are marked in turns. */
+    {"sms=2 caches/l1={'line': 128, 'sector': 128, 'sets': 32, 'ways': 12, "
+     "'policy': 'nru'} paths/global.ca={'l2': 302, 'memory': 691} "
+     "paths/local={'l1': 29, 'l2': 302, 'memory': 691}",
+     "copies", "l1.per_sm", "1"},
 };
 
 START_TEST(what_misled_is_told)

@@ -91,6 +91,12 @@ static void refuse(struct finding *f, struct finding *also, const char *why)
         finding_none(also, "%s", why);
 }
 
+/* So many loads of a reader, over and over. */
+struct flood {
+    uint64_t loads;
+    unsigned laps;
+};
+
 /* ---- one script ------------------------------------------------------- */
 
 static void add_pair(struct script *s, size_t base, size_t other)
@@ -107,16 +113,20 @@ static void add_pair(struct script *s, size_t base, size_t other)
                .laps = 2, .reader = other, .timed = true, .places = sought});
 }
 
-/* By the lanes of a warp, which are readers from `base` on. */
+/* By the lanes of a warp, which are readers from `base` on.  What was loaded
+ * once before is the next to go by the time that as many came as are held, but
+ * not the first, be ways marked in turns: a flood of less than twice that comes
+ * a second time. */
 static void add_flood(struct script *s, size_t base, size_t other,
-                      uint64_t flood)
+                      const struct flood *flood)
 {
     script_part(s);
     for (size_t lane = 0; lane < LANES; lane++)
         first_level_load(s, base + lane, 0);
     for (size_t lane = 0; lane < LANES; lane++)
         first_level_time(s, base + lane, 0);
-    first_level_overfill(s, other, flood);
+    for (unsigned lap = 0; lap < flood->laps; lap++)
+        first_level_overfill(s, other, flood->loads);
     for (size_t lane = 0; lane < LANES; lane++)
         first_level_time(s, base + lane, 0);
 }
@@ -293,15 +303,17 @@ static void add_pairs(struct script *s, const struct readers *r)
             add_pair(s, r->base, i);
 }
 
-static void add_floods(struct script *s, const struct readers *r,
-                       uint64_t flood)
+static void add_floods(const struct instances_question *q, struct script *s,
+                       const struct readers *r, unsigned times)
 {
     const size_t lanes = r->count;
-    add_flood(s, lanes, r->base, flood);
+    const uint64_t loads = first_level_flood(q->first, q->row, times);
+    const struct flood flood = {loads, loads < 2 * q->first->overfill ? 2 : 1};
+    add_flood(s, lanes, r->base, &flood);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
-            add_flood(s, lanes, i, flood);
-    add_flood(s, lanes, r->base, flood);
+            add_flood(s, lanes, i, &flood);
+    add_flood(s, lanes, r->base, &flood);
 }
 
 /* What of `base` the readers see: asked again as long as it leaves one of them
@@ -311,7 +323,7 @@ static void ask_others(const struct instances_question *q, struct readers *r)
     for (unsigned take = 0; take < TAKES; take++) {
         struct script s = script_of(q, r);
         if (q->row->memory_is_own)
-            add_floods(&s, r, first_level_flood(q->first, q->row, 2u << take));
+            add_floods(q, &s, r, 2u << take);
         else
             add_pairs(&s, r);
         const struct column v = lab_column(q->lab, "cycles", "visit %s take=%u",
@@ -355,6 +367,20 @@ static bool number_warps(const struct instances_question *q, struct readers *r,
     return true;
 }
 
+/* A warp that did not see the lines of warp 0 has lines that warp 0 does not
+ * see, or one of the two says nothing. */
+static bool is_apart(const struct instances_question *q, struct readers *r,
+                     size_t base)
+{
+    const enum hits_tally missed =
+        tally_seen(r->seen[0].missed, r->seen[0].asked);
+    r->copy[0] = 0;
+    if (missed != TALLY_ALL)
+        refuse(q->per_sm, q->copy_of_warp,
+               lab_text(q->lab, why_copy_untold, base));
+    return missed == TALLY_ALL;
+}
+
 /* Where no two warps share a copy further ones may have copies, too. */
 static void conclude_warps(const struct instances_question *q,
                            const struct readers *r, int copies)
@@ -384,9 +410,11 @@ static void ask_warps(const struct instances_question *q)
         if (r.copy[i] >= 0)
             continue;
         r.copy[i] = copies++;
+        r.copy[0] = i > 0 ? -1 : 0; /* it is asked, too */
         if (unknown(&r) > 0)
             ask_about_warp(q, i, &r);
-        if (!lab_ok(q->lab) || !number_warps(q, &r, r.copy[i]))
+        if (!lab_ok(q->lab) || (i > 0 && !is_apart(q, &r, i)) ||
+            !number_warps(q, &r, r.copy[i]))
             return;
     }
     conclude_warps(q, &r, copies);
