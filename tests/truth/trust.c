@@ -231,6 +231,29 @@ START_TEST(what_others_delay_makes_no_hits)
 }
 END_TEST
 
+/* Where no ring of constants that seems too large can be swept undisturbed it is
+ * not known where the cache ends, and the study ends. */
+START_TEST(what_is_disturbed_each_time_has_no_end)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=32 "
+                 "caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, "
+                 "                 'ways': 4} "
+                 "caches/const_l15={'line': 256, 'sector': 256, 'sets': 16, "
+                 "                  'ways': 8} "
+                 "paths/constant={'const_l1': 24, 'const_l15': 80, "
+                 "                'l2': 230, 'memory': 430} "
+                 "intruder={'share': 1, 'cycles': 4800000, "
+                 "          'every_cycles': 100000, 'first_cycles': 100000, "
+                 "          'empties': ['l2', 'const_l1', 'const_l15']}"),
+        "size");
+    const json_t *const f = json_object_get(findings, "const_l15.size");
+    ck_assert_str_eq(json_string_value(json_object_get(f, "status")),
+                     "not_measured");
+    json_decref(findings);
+}
+END_TEST
+
 /* ---- what the guard costs ---- */
 
 static char costs[200];
@@ -277,6 +300,7 @@ Suite *suite_truth_trust(void)
     tcase_add_test(t, what_is_wrong_is_seen);
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
     tcase_add_test(slow, what_others_delay_makes_no_hits);
+    tcase_add_test(slow, what_is_disturbed_each_time_has_no_end);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
     tcase_add_loop_test(t, featureless_noise_names_nothing, 0, 1);
     tcase_add_loop_test(slow, featureless_noise_names_nothing, 1, 7);

@@ -51,6 +51,7 @@ struct bracket_question {
     unsigned stride;       /* with which sizes are tried … */
     uint64_t shift;        /* … and where the rings begin */
     uint64_t overflows;    /* the smallest tried that settled, and misses */
+    const char *spared;    /* why some could not be swept; NULL: all were */
 };
 
 /* Of a ring that is gone over in other steps less may be asked: another curve.
@@ -108,7 +109,9 @@ static double swept_cost(struct bracket_question *q, uint64_t bytes,
     const double cycles = q->row->behind != LEVEL_COUNT
                               ? ring_cost_behind(q, bytes, times)
                               : ring_cost(q, bytes, q->stride, times);
-    return lab_spared(q->lab) ? 0 : cycles;
+    const char *const spared = lab_spared(q->lab);
+    q->spared = spared != NULL ? spared : q->spared;
+    return spared != NULL ? 0 : cycles;
 }
 
 /*
@@ -141,14 +144,17 @@ static int bracket_fits(void *context, const struct search_sizes *sizes,
 static struct search search_bracket(struct bracket_question *q,
                                     const struct search_range *range)
 {
-    struct search search = {.state = SEARCH_ALL_FIT};
+    struct search search = {.state = SEARCH_NONE_FITS};
     q->overflows = UINT64_MAX;
+    q->spared = NULL;
     if (lab_ok(q->lab))
         search_size(range, bracket_fits, q, &search, &q->lab->err);
-    if (search.state == SEARCH_BRACKETED)
-        search.overflows = q->overflows;
-    if (search.overflows == UINT64_MAX)
-        search.state = SEARCH_ALL_FIT;
+    if (search.state != SEARCH_BRACKETED)
+        return search;
+    /* Where all that did not fit was disturbed there is no bracket. */
+    if (q->overflows == UINT64_MAX)
+        return (struct search){.state = SEARCH_NONE_FITS};
+    search.overflows = q->overflows;
     return search;
 }
 
@@ -668,10 +674,13 @@ static void keep_bracket(struct fact_bracket *facts,
     facts->present = true;
 }
 
-static void report_too_alike(struct bracket_question *q, uint64_t least)
+static void report_no_bracket(struct bracket_question *q, uint64_t least)
 {
     struct fact_bracket *const f = q->facts;
-    snprintf(f->why, sizeof f->why, why_rings_alike, least, f->deep);
+    if (q->spared != NULL)
+        snprintf(f->why, sizeof f->why, "%.255s", q->spared);
+    else
+        snprintf(f->why, sizeof f->why, why_rings_alike, least, f->deep);
     if (q->parts != NULL)
         finding_none(q->parts, "%s", f->why);
 }
@@ -796,7 +805,7 @@ static void ask_first(struct bracket_question *q)
     if (!lab_ok(q->lab))
         return;
     if (search.state != SEARCH_BRACKETED) {
-        report_too_alike(q, least);
+        report_no_bracket(q, least);
         return;
     }
     keep_bracket(q->facts, &search);
@@ -859,7 +868,7 @@ static void ask_behind(struct bracket_question *q)
     if (!lab_ok(q->lab))
         return;
     if (search.state == SEARCH_NONE_FITS)
-        report_too_alike(q, least);
+        report_no_bracket(q, least);
     else
         keep_bracket(f, &search);
     if (f->overflows > 0)
