@@ -28,7 +28,8 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
  * back (H200, driver 580), hence the quantile of nine in ten, which is one of
  * those; and above it the slack, or four deviations where hits spread more: one
  * in 30,000 of a normal distribution is beyond.  A small cache may have lost a
- * line: what was no hit is left out.
+ * line: what was no hit is left out, and however few hits spread, what is no hit
+ * does not become one.
  */
 double hits_spread_limit(const double *cycles, size_t count, double hit,
                          const struct hits_rule *rule)
@@ -46,7 +47,7 @@ double hits_spread_limit(const double *cycles, size_t count, double hit,
     const double spread = stats_mad_sigma(hits, n);
     const double limit = stats_quantile(hits, n, 0.9) + fmax(slack, 4 * spread);
     free(hits);
-    return limit;
+    return n > 0 ? fmin(limit, most) : NAN;
 }
 
 /* A quarter of the cases may be disturbed or be left over from before, and

@@ -84,6 +84,20 @@ START_TEST(what_rings_told_to_be_a_miss_is_no_hit)
 }
 END_TEST
 
+/* Four hits by chance far apart (jitter of 10 cycles), the next cache at 179. */
+START_TEST(however_few_hits_spread_a_miss_is_no_hit)
+{
+    const double hits[] = {96, 123, 82, 110};
+    struct hits_rule told = rule;
+    told.timed_cycles = 6;
+    told.no_hit = 139;
+    ck_assert_double_eq(hits_spread_limit(hits, COUNT_OF(hits), 103, &told),
+                        139);
+    told.no_hit = 80;
+    ck_assert(isnan(hits_spread_limit(hits, COUNT_OF(hits), 103, &told)));
+}
+END_TEST
+
 START_TEST(hits_that_are_alike_leave_room_for_another_kernel)
 {
     const double same[] = {400, 400, 400, 400};
@@ -121,6 +135,7 @@ Suite *suite_hits(void)
                    the_limit_by_spread_is_above_slow_hits_and_below_lost_lines);
     tcase_add_test(t, what_timing_adds_brings_no_lost_line_nearer);
     tcase_add_test(t, what_rings_told_to_be_a_miss_is_no_hit);
+    tcase_add_test(t, however_few_hits_spread_a_miss_is_no_hit);
     tcase_add_test(t, hits_that_are_alike_leave_room_for_another_kernel);
     tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
     tcase_add_test(t, the_nearest_between_two_numbers);

@@ -146,8 +146,16 @@ enum {
 /* Up to what a load of a script hits the first cache, and the next one. */
 struct limits {
     double first, next; /* next 0: nothing tells */
-    double clear;       /* a miss that costs as much never looks like a hit */
+    bool clear;         /* misses never look like a hit */
 };
+
+/* The least that a load costs that misses: what others loaded is found in the
+ * next cache, and not where lines are that are new. */
+static double least_miss(const struct fact_first_level *n)
+{
+    const double l2 = fmin(n->past, n->cold);
+    return n->beyond > 0 ? fmin(n->beyond, l2) : l2;
+}
 
 /*
  * A hit costs more where many warps wait for their turn (H200: 10 cycles), so
@@ -174,7 +182,7 @@ static struct limits limits_of_pairs(const struct instances_question *q,
         l = (struct limits){.first = fmax(q->first->limit, limit),
                             .next = q->next};
     /* As far beyond the limit as that is from what most hits cost. */
-    l.clear = 2 * l.first - hit;
+    l.clear = least_miss(q->first) > 2 * l.first - hit;
     return l;
 }
 
@@ -188,8 +196,7 @@ static const double *judge_pair(const struct limits *limit, const double *pair,
     const bool hits = hits_above(pair + AGAIN, LINES, limit->first) == 0 &&
                       hits_above(pair + OWN, LINES, limit->first) == 0;
     if (hits && hits_above(fresh, LINES, limit->first) == LINES) {
-        const bool clear = hits_above(fresh, LINES, limit->clear) == LINES;
-        const size_t times = clear ? SURE / LINES : 1;
+        const size_t times = limit->clear ? SURE / LINES : 1;
         seen->asked += times * LINES;
         seen->missed += times * missed;
     }
