@@ -74,7 +74,8 @@ struct tlb_question {
     /* What a place costs more that far from one that has just come, the first
      * time, and when the first TLB has lost it. */
     double anew[TLB_DISTANCES], again[TLB_DISTANCES];
-    size_t mapped; /* so often neighbours were mapped again */
+    size_t mapped;              /* so often neighbours were mapped again */
+    size_t beside, beside_late; /* pairs for that, and disturbed ones */
     double sigma, disturbed;
     uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
     uint64_t loads;  /* that conflicts of a level took */
