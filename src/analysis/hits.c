@@ -28,8 +28,8 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
  * back (H200, driver 580), hence the quantile of nine in ten, which is one of
  * those; and above it the slack, or four deviations where hits spread more: one
  * in 30,000 of a normal distribution is beyond.  A small cache may have lost a
- * line: what was no hit is left out, and however few hits spread, what is no hit
- * does not become one.
+ * line: what was no hit is left out, and however few hits spread, what is no
+ * hit does not become one.
  */
 double hits_spread_limit(const double *cycles, size_t count, double hit,
                          const struct hits_rule *rule)

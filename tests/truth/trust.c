@@ -155,9 +155,9 @@ END_TEST
 START_TEST(featureless_noise_names_nothing)
 {
     static const struct tried noises[] = {
-        {"small_bare", "noise", 2, 0}, {"small_bare", "noise", 1, 0},
-        {"small_bare", "noise", 3, 0}, {"small_bare", "noise", 4, 0},
-        {"small_bare", "rare", 2, 0},  {"small_bare", "neighbour", 2, 0},
+        {"small_bare", "noise", 2, 0},   {"small_bare", "noise", 1, 0},
+        {"small_bare", "noise", 3, 0},   {"small_bare", "noise", 4, 0},
+        {"small_bare", "rare", 2, 0},    {"small_bare", "neighbour", 2, 0},
         {"small_bare", "intruder", 2, 0}};
     const struct tried *const t = &noises[_i];
     json_t *const truth =
@@ -231,8 +231,8 @@ START_TEST(what_others_delay_makes_no_hits)
 }
 END_TEST
 
-/* Where no ring of constants that seems too large can be swept undisturbed it is
- * not known where the cache ends, and the study ends. */
+/* Where no ring of constants that seems too large can be swept undisturbed it
+ * is not known where the cache ends, and the study ends. */
 START_TEST(what_is_disturbed_each_time_has_no_end)
 {
     json_t *const findings = truth_findings_of(
@@ -284,8 +284,7 @@ START_TEST(a_quiet_gpu_pays_for_the_guard_three_percent_at_most)
                   costs);
     ck_assert_msg((double)(launches[0] + launches[1]) <=
                       0.03 * (double)launches[2],
-                  "%s",
-                  costs);
+                  "%s", costs);
     free(spec);
 }
 END_TEST

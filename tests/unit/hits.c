@@ -84,7 +84,8 @@ START_TEST(what_rings_told_to_be_a_miss_is_no_hit)
 }
 END_TEST
 
-/* Four hits by chance far apart (jitter of 10 cycles), the next cache at 179. */
+/* Four hits by chance far apart (jitter of 10 cycles), the next cache at 179.
+ */
 START_TEST(however_few_hits_spread_a_miss_is_no_hit)
 {
     const double hits[] = {96, 123, 82, 110};
