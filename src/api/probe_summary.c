@@ -56,6 +56,7 @@ static const struct formula {
      .plus = "long",
      .minus = "short",
      .by = "visits"},
+    {.probe = "peers", .what = "GPUs that are reached", .plus = "reached"},
     {.probe = "memory", .what = "B free", .plus = "free"},
     {.probe = "isa",
      .what = "cycles a copy of each chain",

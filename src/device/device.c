@@ -198,6 +198,14 @@ int device_copy_out(struct device *device, void *to, uint64_t from,
     return device->ops->copy_out(device, to, from, bytes, err);
 }
 
+int device_peers(struct device *device, enum device_peer peers[PEERS_MOST],
+                 size_t *count, struct error *err)
+{
+    if (device->ops->peers == NULL)
+        return lacks(device, "tell which GPUs stand beside it", err);
+    return device->ops->peers(device, peers, count, err);
+}
+
 int device_allocate_at(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err)
 {

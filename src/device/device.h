@@ -134,8 +134,18 @@ struct aliases {
 enum device_place {
     PLACE_OWN,      /* the GPU's own */
     PLACE_HOST,     /* the host's, which no page leaves: kernels reach it, too */
-    PLACE_PAGEABLE, /* the host's as any program has it: for transfers alone */
+    PLACE_PEER,      /* of GPU i of the host: PLACE_PEER + i; kernels reach it */
+    PLACE_PAGEABLE = PLACE_PEER + 16, /* the host's as any program has it: for
+                                        transfers alone */
     PLACE_COUNT
+};
+enum { PEERS_MOST = PLACE_PAGEABLE - PLACE_PEER };
+
+/* What a GPU of the host is to this one. */
+enum device_peer {
+    PEER_SELF,
+    PEER_REACHED, /* kernels of this one can use its memory */
+    PEER_APART
 };
 
 /* Copies of `bytes` that copy engines make one after the other, so often. */
@@ -203,6 +213,10 @@ struct device_ops {
                    size_t bytes, struct error *err);
     int (*copy_out)(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
+    /* The GPUs of the host, by the numbers that places have, PEERS_MOST at
+     * most.  Optional. */
+    int (*peers)(struct device *device, enum device_peer peers[PEERS_MOST],
+                 size_t *count, struct error *err);
     /* Memory that lies elsewhere; `release` frees it, too.  Optional. */
     int (*allocate_at)(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
@@ -311,6 +325,8 @@ int device_copy_in(struct device *device, uint64_t to, const void *from,
                    size_t bytes, struct error *err);
 int device_copy_out(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
+int device_peers(struct device *device, enum device_peer peers[PEERS_MOST],
+                 size_t *count, struct error *err);
 int device_allocate_at(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
 int device_transfer(struct device *device, struct transfer *transfers,

@@ -28,6 +28,7 @@ static const struct axis_row {
     {"*_by_operator", "operator", "", "operators", 0},
     {"*_effects", "operator", "", "operators", 0},
     {"*_by_bytes", "bytes", "B", "sizes", 0},
+    {"link.*", "peer", "", "peers", 0},
     {"*_by_sms", "sms", "", "sms", 0},
     {"tensor.wgmma.*.by_warps", "groups", "", NULL, 1},
     {"tensor.*.by_warps", "warps", "", NULL, 1},

@@ -446,8 +446,13 @@ int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,
     return device_copy_in(p->device, to, p->letter, SEND_LEAST, err);
 }
 
-const char *const prober_places[] = {"own", "host", "pageable", NULL};
-const char *const prober_reached[] = {"own", "host", NULL};
+#define REACHED                                                                \
+    "own", "host", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6",     \
+        "gpu7", "gpu8", "gpu9", "gpu10", "gpu11", "gpu12", "gpu13", "gpu14",   \
+        "gpu15"
+const char *const prober_reached[] = {REACHED, NULL};
+const char *const prober_places[] = {REACHED, "pageable", NULL};
+_Static_assert(COUNT_OF(prober_places) == PLACE_COUNT + 1, "a word a place");
 
 int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
                   uint64_t *address, struct error *err)

@@ -128,6 +128,22 @@ static void exercise_transfers(struct device *d, struct outcome *o)
     device_release(d, own);
 }
 
+static void exercise_peers(struct device *d, struct outcome *o)
+{
+    enum { BYTES = 4096 };
+    enum device_peer peers[PEERS_MOST];
+    struct error err;
+    size_t count;
+    uint64_t address = 0;
+    uint32_t word = 42;
+    if (!step(o, device_peers(d, peers, &count, &err), &err))
+        return;
+    if (step(o, device_allocate_at(d, PLACE_PEER + 1, BYTES, &address, &err),
+             &err))
+        step(o, device_copy_in(d, address, &word, sizeof word, &err), &err);
+    device_release(d, address);
+}
+
 static void exercise_module(struct device *d, struct outcome *o)
 {
     struct error err;
@@ -166,6 +182,7 @@ static struct outcome exercise(void)
     exercise_memory(d, &o);
     exercise_aliases(d, &o);
     exercise_transfers(d, &o);
+    exercise_peers(d, &o);
     exercise_module(d, &o);
     device_close(d);
     return o;
@@ -648,6 +665,34 @@ START_TEST(a_transfer_moves_bytes_and_tells_its_time)
 }
 END_TEST
 
+START_TEST(peers_are_counted_and_reached)
+{
+    NEED_FAKE();
+    struct error err;
+    enum device_peer peers[PEERS_MOST];
+    size_t count;
+    uint64_t own, other;
+    char out[6] = "";
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_peers(device, peers, &count, &err), err);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(peers[0], PEER_SELF);
+    ck_assert_int_eq(peers[1], PEER_REACHED);
+    ASSERT_DONE(device_allocate(device, 6, &own, &err), err);
+    ASSERT_DONE(device_allocate_at(device, PLACE_PEER + 1, 6, &other, &err),
+                err);
+    ASSERT_DONE(device_copy_in(device, other, "sonde", 6, &err), err);
+    struct transfer t = {.to = own, .from = other, .bytes = 6, .times = 1};
+    ASSERT_DONE(device_transfer(device, &t, 1, &err), err);
+    ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
+    ck_assert_str_eq(out, "sonde");
+    device_release(device, own);
+    device_close(device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+    ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+END_TEST
+
 START_TEST(a_fault_of_a_transfer_is_named_and_the_device_is_dead)
 {
     NEED_FAKE();
@@ -822,6 +867,7 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, memory_that_is_too_much_says_how_much_there_is);
     tcase_add_test(tests, bytes_come_back_as_they_went);
     tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
+    tcase_add_test(tests, peers_are_counted_and_reached);
     tcase_add_test(tests, a_fault_of_a_transfer_is_named_and_the_device_is_dead);
     tcase_add_test(tests, a_launch_tells_its_time_and_only_a_launch_does);
     tcase_add_test(tests, a_slow_kernel_within_its_deadline_succeeds);

@@ -16,7 +16,7 @@
 #include "testing.h"
 #include "truth/truth.h"
 
-/* By 1 %: what begins and ends copies of 32 MiB, and laps of kernels. */
+/* By 1 %: what begins and ends copies, and laps of kernels. */
 static void expect(const json_t *findings, const char *id, double expected)
 {
     const double found = json_number_value(truth_measured(findings, id));
@@ -59,12 +59,10 @@ static void expect_host(const json_t *findings, const struct host *h, double hz)
     expect(findings, "link.host_write_bandwidth", m->from_gpu);
     expect(findings, "link.host_to_gpu_bandwidth", m->to_gpu);
     expect(findings, "link.gpu_to_host_bandwidth", m->from_gpu);
-    expect(findings, "link.host_to_gpu_bandwidth_both_ways",
-           m->to_gpu * share);
+    expect(findings, "link.host_to_gpu_bandwidth_both_ways", m->to_gpu * share);
     expect(findings, "link.gpu_to_host_bandwidth_both_ways",
            m->from_gpu * share);
-    expect(findings, "link.host_to_gpu_bandwidth_pageable",
-           h->pageable_to_gpu);
+    expect(findings, "link.host_to_gpu_bandwidth_pageable", h->pageable_to_gpu);
     expect(findings, "link.gpu_to_host_bandwidth_pageable",
            h->pageable_from_gpu);
     expect_by_bytes(findings, "link.host_to_gpu_bandwidth_by_bytes", m,
@@ -74,6 +72,82 @@ static void expect_host(const json_t *findings, const struct host *h, double hz)
     ck_assert_str_eq(
         json_string_value(truth_measured(findings, "link.host_cached_in")),
         caches_of(m));
+}
+
+/* ---- other GPUs -------------------------------------------------------- */
+
+enum what {
+    LATENCY,
+    TO,
+    FROM,
+    TO_BOTH,
+    FROM_BOTH,
+};
+
+static double truth_of(const struct host_link *l, enum what what, double hz)
+{
+    const double sum = l->to_gpu + l->from_gpu;
+    const double share = l->both < sum ? l->both / sum : 1;
+    switch (what) {
+    case LATENCY:
+        return l->latency_ns * hz / 1e9;
+    case TO:
+        return l->from_gpu;
+    case FROM:
+        return l->to_gpu;
+    case TO_BOTH:
+        return l->from_gpu * share;
+    case FROM_BOTH:
+        return l->to_gpu * share;
+    }
+    return 0;
+}
+
+static void expect_peers(const json_t *findings, const char *id,
+                         const struct host *h, unsigned gpu, enum what what)
+{
+    const json_t *const peers = truth_protocol(findings, id, "peers");
+    const json_t *const values = truth_measured(findings, id);
+    size_t count = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct host_link *const link = &h->peers[gpu][i];
+        if (link->latency_ns <= 0)
+            continue;
+        const double expected = truth_of(link, what, 1e9);
+        const double found = json_number_value(json_array_get(values, count));
+        ck_assert_int_eq(json_integer_value(json_array_get(peers, count)), i);
+        ck_assert_msg(fabs(found - expected) <= 0.01 * expected,
+                      "%s of GPU %u and %u is %.6g, not %.6g", id, gpu, i,
+                      found, expected);
+        count++;
+    }
+    ck_assert_uint_eq(json_array_size(values), count);
+}
+
+/* Of GPUs of 1 GHz. */
+static void expect_all_peers(const json_t *findings, const struct host *h,
+                             unsigned gpu)
+{
+    static const struct {
+        const char *id;
+        enum what what;
+    } rows[] = {
+        {"link.latency", LATENCY},
+        {"link.read_bandwidth", FROM},
+        {"link.write_bandwidth", TO},
+        {"link.from_peer_bandwidth", FROM},
+        {"link.to_peer_bandwidth", TO},
+        {"link.from_peer_bandwidth_both_ways", FROM_BOTH},
+        {"link.to_peer_bandwidth_both_ways", TO_BOTH},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        expect_peers(findings, rows[i].id, h, gpu, rows[i].what);
+    unsigned peer = 0;
+    while (h->peers[gpu][peer].latency_ns <= 0)
+        peer++;
+    ck_assert_str_eq(
+        json_string_value(truth_measured(findings, "link.cached_in")),
+        caches_of(&h->peers[gpu][peer]));
 }
 
 static const char *const study = "links";
@@ -87,8 +161,76 @@ START_TEST(the_host_of_a_shipped_gpu_is_found)
     ck_assert_uint_eq(gpu, 1);
     json_t *const findings = truth_findings("sim:pair:1", 1, &study, 1);
     expect_host(findings, host, 1e9);
+    expect_all_peers(findings, host, gpu);
     json_decref(findings);
     free(host);
+}
+END_TEST
+
+/* Of a GPU that sees one whose way is slow. */
+START_TEST(the_pairs_of_a_switch_are_found)
+{
+    struct error err;
+    struct host *host;
+    unsigned gpu;
+    const char *const spec = "sim:eight:2";
+    ck_assert_int_eq(host_open(spec + strlen("sim:"), NULL, &host, &gpu, &err),
+                     0);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    expect_host(findings, host, 1e9);
+    expect_all_peers(findings, host, gpu);
+    ck_assert_uint_eq(json_array_size(truth_measured(findings, "link.latency")),
+                      7);
+    json_decref(findings);
+    free(host);
+}
+END_TEST
+
+/* Three GPUs, of which two reach each other, of random links. */
+START_TEST(the_pairs_of_a_random_host_are_found)
+{
+    struct rng r;
+    struct error err;
+    struct host *host;
+    rng_seed(&r, (uint64_t)_i + 100);
+    const double to = 2e9 + 3e10 * rng_unit(&r),
+                 from = 2e9 + 3e10 * rng_unit(&r);
+    char *const text = xasprintf(
+        "{\"name\": \"random\", \"gpus\": [\"quick\", \"quick\", \"quick\"], "
+        "\"memory\": {\"latency_ns\": 900, \"to_gpu\": 2e10, "
+        "\"from_gpu\": 2e10}, \"links\": [{\"gpus\": [2, 0], "
+        "\"latency_ns\": %.0f, \"to_gpu\": %.0f, \"from_gpu\": %.0f, "
+        "\"both\": %.0f, \"copy_ns\": %.0f, \"l1_keeps\": %s, "
+        "\"l2_keeps\": %s}]}",
+        400 + 1600 * rng_unit(&r), to, from,
+        fmax(to, from) + rng_unit(&r) * fmin(to, from), 2000 * rng_unit(&r),
+        rng_below(&r, 2) ? "true" : "false",
+        rng_below(&r, 2) ? "true" : "false");
+    ck_assert_int_eq(host_parse(text, "random", &host, &err), 0);
+    char *const path = testing_spec_of(text);
+    for (unsigned gpu = 0; gpu < 3; gpu += 2) {
+        char *const spec = xasprintf("%s:%u", path, gpu);
+        json_t *const findings = truth_findings(spec, 1, &study, 1);
+        expect_all_peers(findings, host, gpu);
+        json_decref(findings);
+        free(spec);
+    }
+    free(path);
+    free(host);
+}
+END_TEST
+
+START_TEST(a_gpu_that_reaches_none_says_so)
+{
+    char *const spec = testing_spec_of(xstrdup(
+        "{\"name\": \"apart\", \"gpus\": [\"quick\", \"quick\"], \"memory\": "
+        "{\"latency_ns\": 900, \"to_gpu\": 2e10, \"from_gpu\": 2e10}}"));
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    expect(findings, "link.host_latency", 900);
+    truth_unmeasured(findings, "link.latency", "no other GPU");
+    truth_unmeasured(findings, "link.cached_in", "no other GPU");
+    json_decref(findings);
+    free(spec);
 }
 END_TEST
 
@@ -117,13 +259,13 @@ static char *random_host(struct rng *r, const char *gpu)
 static char *random_gpu(struct rng *r, double *hz)
 {
     *hz = 1e9 + 2.5e8 * (double)rng_below(r, 4);
-    return gpu_made(
-        "sms=%u clock_khz=%.0f noise/jitter_cycles=%.1f "
-        "caches/l1={'line': 128, 'sets': 16, 'ways': 4} "
-        "caches/l2/sets=128 l2_reported_bytes=65536 "
-        "paths/global.ca={'l1': 32, 'l2': 200, 'memory': 400} "
-        "paths/global.cg={'l2': 200, 'memory': 400}",
-        (unsigned)(1 + rng_below(r, 4)), *hz / 1e3, between(r, 0, 2));
+    return gpu_made("sms=%u clock_khz=%.0f noise/jitter_cycles=%.1f "
+                    "caches/l1={'line': 128, 'sets': 16, 'ways': 4} "
+                    "caches/l2/sets=128 l2_reported_bytes=65536 "
+                    "paths/global.ca={'l1': 32, 'l2': 200, 'memory': 400} "
+                    "paths/global.cg={'l2': 200, 'memory': 400}",
+                    (unsigned)(1 + rng_below(r, 4)), *hz / 1e3,
+                    between(r, 0, 2));
 }
 
 START_TEST(the_host_of_a_random_gpu_is_found)
@@ -159,7 +301,7 @@ START_TEST(without_a_host_nothing_is_found)
         truth_unmeasured(findings, id, "stands in no host");
         count++;
     }
-    ck_assert_uint_eq(count, 12);
+    ck_assert_uint_eq(count, 20);
     json_decref(findings);
 }
 END_TEST
@@ -182,6 +324,19 @@ static const struct {
     {"{\"name\": \"x\", \"gpus\": [\"quick\"], \"memory\": "
      "{\"latency_ns\": 1, \"to_gpu\": 1e9, \"from_gpu\": 1e9, \"wide\": 1}}",
      "wide"},
+#define TWO                                                                    \
+    "{\"name\": \"x\", \"gpus\": [\"quick\", \"quick\"], \"memory\": "         \
+    "{\"latency_ns\": 1, \"to_gpu\": 1e9, \"from_gpu\": 1e9}, "
+    {TWO "\"links\": [{\"gpus\": [0, 2], \"latency_ns\": 1, \"to_gpu\": 1e9, "
+         "\"from_gpu\": 1e9}]}",
+     "gpus"},
+    {TWO "\"links\": [{\"gpus\": [1, 1], \"latency_ns\": 1, \"to_gpu\": 1e9, "
+         "\"from_gpu\": 1e9}]}",
+     "twice"},
+    {TWO "\"links\": 3}", "list"},
+    {TWO "\"switches\": [{\"gpus\": [0, 1], \"to_gpu\": 1e9, "
+         "\"from_gpu\": 1e9}]}",
+     "latency_ns"},
 };
 
 START_TEST(what_is_wrong_with_a_host_is_said)
@@ -227,18 +382,19 @@ END_TEST
 
 Suite *suite_truth_links(void)
 {
-    enum { RANDOM_QUICK = 1, RANDOM = 4 };
+    enum { HOSTS = 1, PAIRS = 1 };
     TCase *t;
     Suite *const suite = suite_of("truth_links", 60, &t);
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_test(t, the_host_of_a_shipped_gpu_is_found);
-    tcase_add_loop_test(t, the_host_of_a_random_gpu_is_found, 0, RANDOM_QUICK);
+    tcase_add_test(t, a_gpu_that_reaches_none_says_so);
+    tcase_add_test(slow, the_pairs_of_a_switch_are_found);
+    tcase_add_loop_test(slow, the_pairs_of_a_random_host_are_found, 0, PAIRS);
     tcase_add_test(t, without_a_host_nothing_is_found);
     tcase_add_loop_test(t, what_is_wrong_with_a_host_is_said, 0,
                         (int)COUNT_OF(wrong));
     tcase_add_test(t, a_gpu_that_a_host_has_not_is_refused);
     tcase_add_test(t, all_gpus_of_shipped_hosts_open);
-    tcase_add_loop_test(slow, the_host_of_a_random_gpu_is_found, RANDOM_QUICK,
-                        RANDOM);
+    tcase_add_loop_test(slow, the_host_of_a_random_gpu_is_found, 0, HOSTS);
     return suite;
 }

@@ -48,11 +48,12 @@ void gpu_close_context(struct gpu *gpu)
     if (gpu->context == NULL || gpu->hung)
         return;
     DRIVER_ASK(&gpu->driver, cuCtxSetCurrent, (gpu->context));
-    gpu_release_all_host(gpu);
     if (gpu->started != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (gpu->started));
     if (gpu->stopped != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (gpu->stopped));
+    gpu_release_all_host(gpu);
+    gpu_leave_peers(gpu);
     DRIVER_ASK(&gpu->driver, cuCtxDestroy_v2, (gpu->context));
     gpu->context = gpu->started = gpu->stopped = NULL;
 }

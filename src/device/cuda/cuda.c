@@ -29,6 +29,7 @@ const struct device_ops cuda_device_ops = {
     .release = gpu_release,
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
+    .peers = gpu_peers,
     .allocate_at = gpu_allocate_at,
     .transfer = gpu_transfer,
     .memory_free = gpu_memory_free,

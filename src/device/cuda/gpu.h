@@ -49,7 +49,8 @@ struct gpu {
     bool timed;              /* there was a launch to tell the time of */
     struct module *modules;
     struct mapping *mappings;
-    struct host_memory *host; /* that was allocated */
+    struct host_memory *host; /* and of other GPUs, that was allocated */
+    void *peers[PEERS_MOST];  /* contexts on these; NULL: none yet */
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
@@ -131,6 +132,16 @@ int gpu_elapsed(struct device *device, double *nanoseconds, struct error *err);
 /* Waits for an event, as long as there is time for it, and never inside the
  * driver: what the driver says then, or CUDA_NOT_READY. */
 int gpu_await(const struct gpu *gpu, void *event, double deadline_s);
+
+/* peers.c: other GPUs of the host, and memory of theirs that this one reaches.
+ */
+int gpu_peers(struct device *device, enum device_peer peers[PEERS_MOST],
+              size_t *count, struct error *err);
+int gpu_allocate_of(struct gpu *gpu, unsigned peer, uint64_t bytes, void **at,
+                    struct error *err);
+void gpu_release_of(struct gpu *gpu, unsigned peer, void *at);
+/* Once all that memory is released. */
+void gpu_leave_peers(struct gpu *gpu);
 
 /* transfer.c: the host's memory, and copies that are timed. */
 int gpu_allocate_at(struct device *device, enum device_place place,

@@ -20,7 +20,7 @@ enum { PAGE = 4096 };
 struct host_memory {
     struct host_memory *next;
     void *at;
-    bool pinned;
+    enum device_place place;
 };
 
 /* ---- memory ------------------------------------------------------------ */
@@ -33,11 +33,9 @@ static int pin_memory(struct gpu *gpu, uint64_t bytes, void **at,
                          "%s cannot pin memory: the driver lacks "
                          "cuMemHostAlloc or cuMemFreeHost",
                          gpu->driver.who);
-    const int status =
-        GPU_CALL(gpu, err, cuMemHostAlloc,
-                 (at, bytes, HOST_PORTABLE | HOST_MAPPED),
-                 "pinning %llu bytes of the host's memory",
-                 (unsigned long long)bytes);
+    const int status = GPU_CALL(
+        gpu, err, cuMemHostAlloc, (at, bytes, HOST_PORTABLE | HOST_MAPPED),
+        "pinning %llu bytes of the host's memory", (unsigned long long)bytes);
     return gpu_given(gpu, status, *at != NULL, "cuMemHostAlloc", err);
 }
 
@@ -46,9 +44,23 @@ static int take_pages(uint64_t bytes, void **at, struct error *err)
     if (posix_memalign(at, PAGE, bytes) == 0)
         return 0;
     *at = NULL;
-    return error_set(err, ERR_DEVICE_MEMORY,
-                     "the host has no %llu bytes left",
+    return error_set(err, ERR_DEVICE_MEMORY, "the host has no %llu bytes left",
                      (unsigned long long)bytes);
+}
+
+static int take(struct gpu *gpu, enum device_place place, uint64_t bytes,
+                void **at, struct error *err)
+{
+    if (place == PLACE_HOST)
+        return pin_memory(gpu, bytes, at, err);
+    if (place == PLACE_PAGEABLE)
+        return take_pages(bytes, at, err);
+    return gpu_allocate_of(gpu, place - PLACE_PEER, bytes, at, err);
+}
+
+static bool is_of_host(enum device_place place)
+{
+    return place == PLACE_HOST || place == PLACE_PAGEABLE;
 }
 
 /* Pages that nobody has written to are all one page, which caches hold. */
@@ -57,16 +69,16 @@ int gpu_allocate_at(struct device *device, enum device_place place,
 {
     struct gpu *const gpu = gpu_of(device);
     struct host_memory *const made = xcalloc(1, sizeof *made);
-    made->pinned = place == PLACE_HOST;
+    made->place = place;
     int status = gpu_enter(gpu, err);
     if (status == 0)
-        status = made->pinned ? pin_memory(gpu, bytes, &made->at, err)
-                              : take_pages(bytes, &made->at, err);
+        status = take(gpu, place, bytes, &made->at, err);
     if (status != 0) {
         free(made);
         return status;
     }
-    memset(made->at, 1, bytes);
+    if (is_of_host(place))
+        memset(made->at, 1, bytes);
     made->next = gpu->host;
     gpu->host = made;
     *address = (uintptr_t)made->at;
@@ -77,10 +89,12 @@ static void free_host(struct gpu *gpu, struct host_memory **link)
 {
     struct host_memory *const gone = *link;
     *link = gone->next;
-    if (gone->pinned)
+    if (gone->place == PLACE_HOST)
         DRIVER_ASK(&gpu->driver, cuMemFreeHost, (gone->at));
-    else
+    else if (gone->place == PLACE_PAGEABLE)
         free(gone->at);
+    else
+        gpu_release_of(gpu, gone->place - PLACE_PEER, gone->at);
     free(gone);
 }
 
@@ -171,11 +185,11 @@ static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
     for (size_t i = 0; status == 0 && i < count; i++) {
         t[i].began = 0;
         if (i + 1 < count)
-            status = since(gpu, r[count - 1].began, r[i].began, &t[i].began,
-                           err);
+            status =
+                since(gpu, r[count - 1].began, r[i].began, &t[i].began, err);
         if (status == 0)
-            status = since(gpu, r[count - 1].began, r[i].ended, &t[i].ended,
-                           err);
+            status =
+                since(gpu, r[count - 1].began, r[i].ended, &t[i].ended, err);
     }
     return status;
 }

@@ -49,6 +49,32 @@ static struct paths_link path_of(const struct host_link *link,
     };
 }
 
+int links_peers(const struct links *links, enum device_peer peers[PEERS_MOST],
+                size_t *count, struct error *err)
+{
+    _Static_assert((int)HOST_GPUS_MOST <= (int)PEERS_MOST, "each has a place");
+    if (links->host == NULL)
+        return no_host(err);
+    *count = links->host->count;
+    for (unsigned i = 0; i < *count; i++)
+        peers[i] = i == links->gpu ? PEER_SELF
+                   : links->host->peers[links->gpu][i].latency_ns > 0
+                       ? PEER_REACHED
+                       : PEER_APART;
+    return 0;
+}
+
+/* The way to that place; NULL: there is none. */
+static const struct host_link *way_to(const struct links *links,
+                                      enum device_place place)
+{
+    if (place == PLACE_HOST || place == PLACE_PAGEABLE)
+        return &links->host->memory;
+    const unsigned peer = place - PLACE_PEER;
+    const struct host_link *const way = &links->host->peers[links->gpu][peer];
+    return way->latency_ns > 0 ? way : NULL;
+}
+
 int links_allocate(struct links *links, struct machine *m,
                    enum device_place place, uint64_t bytes, uint64_t *address,
                    struct error *err)
@@ -57,7 +83,12 @@ int links_allocate(struct links *links, struct machine *m,
         return no_host(err);
     if (place == PLACE_PAGEABLE)
         return memory_allocate_at(&links->pageable, place, bytes, address, err);
-    const struct paths_link path = path_of(&links->host->memory, m);
+    const struct host_link *const way = way_to(links, place);
+    if (way == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "GPU %u of the simulated host does not reach GPU %u",
+                         links->gpu, (unsigned)(place - PLACE_PEER));
+    const struct paths_link path = path_of(way, m);
     const int status =
         memory_allocate_at(&m->memory, place, bytes, address, err);
     if (status == 0)
@@ -89,6 +120,7 @@ struct flow {
     bool to_gpu;
     double starts; /* ns, when its bytes begin to move */
     double alone;  /* B/ns */
+    double both;   /* of both ways of its link */
     double left;   /* bytes */
 };
 
@@ -121,13 +153,15 @@ static int flow_of(struct links *links, struct machine *m,
         return error_set(err, ERR_UNSUPPORTED,
                          "a simulated copy engine copies between the GPU and "
                          "what is not its own");
-    const bool pageable = source == PLACE_PAGEABLE || target == PLACE_PAGEABLE;
+    const enum device_place far = source == PLACE_OWN ? target : source;
+    const struct host_link *const way = way_to(links, far);
     flow->to_gpu = target == PLACE_OWN;
-    flow->alone = 1e-9 * (flow->to_gpu ? pageable ? h->pageable_to_gpu
-                                                  : h->memory.to_gpu
-                          : pageable   ? h->pageable_from_gpu
-                                       : h->memory.from_gpu);
-    flow->starts = t->times * h->memory.copy_ns;
+    flow->alone = 1e-9 * (flow->to_gpu ? way->to_gpu : way->from_gpu);
+    flow->both = 1e-9 * way->both;
+    if (far == PLACE_PAGEABLE)
+        flow->alone =
+            1e-9 * (flow->to_gpu ? h->pageable_to_gpu : h->pageable_from_gpu);
+    flow->starts = t->times * way->copy_ns;
     flow->left = (double)t->bytes * t->times;
     memmove(to, from, t->bytes);
     if (flow->to_gpu)
@@ -140,15 +174,14 @@ static bool flows(const struct flow *f, double now)
     return f->left > 0 && f->starts <= now;
 }
 
-/* The share of its rate that each has now. */
-static double share_of(const struct links *links, const struct flow *f,
-                       size_t count, double now)
+/* The share of its rate that each has now; all are of one link. */
+static double share_of(const struct flow *f, size_t count, double now)
 {
     double ways[2] = {0, 0};
     for (size_t i = 0; i < count; i++)
         if (flows(&f[i], now))
             ways[f[i].to_gpu] += f[i].alone;
-    const double both = 1e-9 * links->host->memory.both;
+    const double both = f[0].both;
     const double sum = ways[0] + ways[1];
     if (ways[0] > 0 && ways[1] > 0 && sum > both)
         return both / sum;
@@ -171,11 +204,10 @@ static double next_event(const struct flow *f, size_t count, double now,
     return next;
 }
 
-static void run_flows(const struct links *links, struct flow *f,
-                      struct transfer *t, size_t count)
+static void run_flows(struct flow *f, struct transfer *t, size_t count)
 {
     for (double now = 0;;) {
-        const double share = share_of(links, f, count, now);
+        const double share = share_of(f, count, now);
         const double next = next_event(f, count, now, share);
         if (isinf(next))
             return;
@@ -194,8 +226,7 @@ static void run_flows(const struct links *links, struct flow *f,
 }
 
 int links_transfer(struct links *links, struct machine *m,
-                   struct transfer *transfers, size_t count,
-                   struct error *err)
+                   struct transfer *transfers, size_t count, struct error *err)
 {
     if (links->host == NULL)
         return no_host(err);
@@ -206,7 +237,7 @@ int links_transfer(struct links *links, struct machine *m,
         status = flow_of(links, m, &transfers[i], &f[i], err);
     }
     if (status == 0)
-        run_flows(links, f, transfers, count);
+        run_flows(f, transfers, count);
     free(f);
     return status;
 }

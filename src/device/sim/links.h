@@ -10,8 +10,8 @@
 #include "device/sim/profile/host.h"
 
 struct links {
-    struct host *host; /* NULL: the GPU stands in none */
-    unsigned gpu;      /* its number there */
+    struct host *host;      /* NULL: the GPU stands in none */
+    unsigned gpu;           /* its number there */
     struct memory pageable; /* which no kernel reaches */
 };
 
@@ -20,12 +20,13 @@ void links_init(struct links *links, struct host *host, unsigned gpu);
 void links_free(struct links *links);
 
 /* The hooks of these names; of release, whether the memory was elsewhere. */
+int links_peers(const struct links *links, enum device_peer peers[PEERS_MOST],
+                size_t *count, struct error *err);
 int links_allocate(struct links *links, struct machine *m,
                    enum device_place place, uint64_t bytes, uint64_t *address,
                    struct error *err);
 bool links_release(struct links *links, struct machine *m, uint64_t address);
 int links_transfer(struct links *links, struct machine *m,
-                   struct transfer *transfers, size_t count,
-                   struct error *err);
+                   struct transfer *transfers, size_t count, struct error *err);
 
 #endif

@@ -334,6 +334,12 @@ static void sim_release(struct device *device, uint64_t address)
         memory_release(&sim->machine->memory, address);
 }
 
+static int sim_peers(struct device *device, enum device_peer peers[PEERS_MOST],
+                     size_t *count, struct error *err)
+{
+    return links_peers(&sim_of(device)->links, peers, count, err);
+}
+
 static int sim_allocate_at(struct device *device, enum device_place place,
                            uint64_t bytes, uint64_t *address, struct error *err)
 {
@@ -470,6 +476,7 @@ const struct device_ops sim_device_ops = {
     .release = sim_release,
     .copy_in = sim_copy_in,
     .copy_out = sim_copy_out,
+    .peers = sim_peers,
     .allocate_at = sim_allocate_at,
     .transfer = sim_transfer,
     .memory_free = sim_memory_free,

@@ -2,8 +2,8 @@
  * The probe `copy`: what copy engines move in a time.  It runs no kernel; the
  * driver notes when copies begin and end.  With `against` the other way is busy
  * meanwhile: it begins before, and `over` says by how many nanoseconds it
- * outlasted what was timed; below 0 it did not, and what was timed is no rate of
- * both ways.
+ * outlasted what was timed; below 0 it did not, and what was timed is no rate
+ * of both ways.
  */
 #include "base/num.h"
 #include "probe/check.h"
@@ -18,7 +18,7 @@ enum column { COLUMN_BYTES = 1, COLUMN_NS, COLUMN_OVER };
 
 /* clang-format off */
 static const struct param copy_params[] = {
-    CHOICE(struct copy, from, "host", prober_places, "whose memory is copied: the GPU's own; the host's, pinned; the host's, pageable"),
+    CHOICE(struct copy, from, "host", prober_places, "whose memory is copied: the GPU's own; the host's, pinned; another GPU's; the host's, pageable"),
     CHOICE(struct copy, to, "own", prober_places, "where to"),
     NUMBER(struct copy, bytes, "1048576", 1, (uint64_t)1 << 36, "of a copy"),
     NUMBER(struct copy, times, "1", 1, 4096, "copies, one after the other, that are timed together"),
@@ -86,7 +86,7 @@ static int copy_once(struct prober *prober, const struct experiment *e,
 
 const struct probe probe_copy = {
     .name = "copy",
-    .what = "bandwidth of copy engines between the GPU and the host",
+    .what = "bandwidth of copy engines between the GPU and the host, or another GPU",
     .params = copy_params,
     .bytes = sizeof(struct copy),
     .columns = TEXTS("bytes", "ns", "over"),

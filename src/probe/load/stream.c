@@ -57,7 +57,7 @@ static const char *const caches[] = {
 static const struct param stream_params[] = {
     CHOICE(struct stream, op, "read", operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"),
     CHOICE(struct stream, space, "global", places, "memory space"),
-    CHOICE(struct stream, memory, "own", prober_reached, "whose memory: the GPU's own or the host's"),
+    CHOICE(struct stream, memory, "own", prober_reached, "whose memory: the GPU's own, the host's, another GPU's"),
     CHOICE(struct stream, cache, "default", caches, "cache operator of loads and stores"),
     CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; sm: the same for some cycles; gpu: a part each block; blocks: a tile each block"),
     CHOICE(struct stream, use, "xor", usages, "instruction that takes what was read"),

@@ -50,7 +50,7 @@ struct pointer_chase {
     CHASE_WORD("op", op, "default", pointer_chase_ops,                         \
         "cache operator of the loads"),                                        \
     CHASE_WORD("memory", place, "own", prober_reached,                         \
-        "whose memory the ring is in: the GPU's own or the host's"),           \
+        "whose memory the ring is in: the GPU's own, the host's, another GPU's"),           \
     CHASE_NUMBER("bytes", plan.bytes, "4096", 8, 1ull << 40,                   \
         "size of the ring, B"),                                                \
     CHASE_NUMBER("stride", plan.stride, "128", 4, 1ull << 32,                  \

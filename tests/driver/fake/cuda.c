@@ -126,8 +126,12 @@ static int object_end(void *handle, enum kind kind)
     return OK;
 }
 
+/* What is left goes with the last context. */
 static void sweep(void)
 {
+    for (const struct object *at = objects; at != NULL; at = at->next)
+        if (at->kind == CONTEXT)
+            return;
     while (objects != NULL) {
         struct object *const object = objects;
         objects = object->next;
@@ -285,6 +289,22 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device)
     (void)flags, (void)device;
     *context = current = object_new(CONTEXT, 0);
     return OK;
+}
+
+int cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    IN(cuDeviceCanAccessPeer);
+    *can = device != peer;
+    return OK;
+}
+
+/* By the context that is current, to that of another GPU. */
+int cuCtxEnablePeerAccess(void *context, unsigned flags)
+{
+    IN(cuCtxEnablePeerAccess);
+    return is_object(context, CONTEXT) && context != current && flags == 0
+               ? OK
+               : INVALID_VALUE;
 }
 
 int cuCtxDestroy_v2(void *context)

@@ -35,7 +35,7 @@ static void read_gpus(struct schema_reader *r, json_t *value, void *into)
 }
 
 static const struct schema_row link_rows[] = {
-    {"latency_ns", NANOSECONDS(host_link, latency_ns), REQUIRED,
+    {"latency_ns", NANOSECONDS(host_link, latency_ns), .least = 1, REQUIRED,
      .help = "of a load from a kernel that no cache has"},
     {"to_gpu", PER_SECOND(host_link, to_gpu), REQUIRED,
      .help = "what the GPU reads, or is sent, in a second"},
@@ -71,16 +71,171 @@ static void check_link(struct schema_reader *r, void *into)
 
 static const struct schema link_schema = {"link", link_rows, check_link};
 
+/* ---- ways between GPUs ------------------------------------------------- */
+
+/* A link, seen from the first of its GPUs; or a switch, from each of them. */
+struct between {
+    struct host_link link;
+    unsigned count, gpus[HOST_GPUS_MOST];
+    struct host_link ports[HOST_GPUS_MOST]; /* of the switch, by GPU */
+};
+
+struct port {
+    uint64_t gpu;
+    double to_gpu, from_gpu;
+};
+
+/* The GPUs that are named, each once. */
+static void read_members(struct schema_reader *r, json_t *value, void *into)
+{
+    struct between *const b = into;
+    const struct host *const host = r->whole;
+    const size_t count = json_array_size(value);
+    if (count < 2 || count > host->count) {
+        schema_fail(r, "must be a list of 2 to %u GPUs of the host",
+                    host->count);
+        return;
+    }
+    for (size_t i = 0; i < count && !r->failed; i++) {
+        b->gpus[i] = (unsigned)schema_whole(r, json_array_get(value, i), 0,
+                                            host->count - 1);
+        for (size_t k = 0; k < i && !r->failed; k++)
+            if (b->gpus[k] == b->gpus[i])
+                schema_fail(r, "has GPU %u twice", b->gpus[i]);
+    }
+    b->count = (unsigned)count;
+}
+
+static const struct schema_row link_between_rows[] = {
+    {"gpus", CALL(read_members), REQUIRED,
+     .help = "two GPUs, by their numbers; the rest is seen from the first"},
+    {.key = NULL, ALSO(link_schema)},
+    {0},
+};
+static const struct schema link_between_schema = {
+    "link_between", link_between_rows, check_link};
+
+static const struct schema_row port_rows[] = {
+    {"gpu", WHOLE(port, gpu, 0, HOST_GPUS_MOST - 1), REQUIRED,
+     .help = "which GPU's way to the switch it is"},
+    {"to_gpu", PER_SECOND(port, to_gpu), REQUIRED,
+     .help = "its rates in place of those of the switch"},
+    {"from_gpu", PER_SECOND(port, from_gpu), REQUIRED},
+    {0},
+};
+static const struct schema port_schema = {"port", port_rows, NULL};
+
+static void read_ports(struct schema_reader *r, json_t *value, void *into)
+{
+    struct between *const b = into;
+    const json_t *item;
+    size_t i;
+    if (!json_is_array(value))
+        schema_fail(r, "must be a list");
+    json_array_foreach(value, i, item)
+    {
+        struct port port = {0};
+        schema_read(r, json_array_get(value, i), &port_schema, &port);
+        if (r->failed)
+            return;
+        b->ports[port.gpu].to_gpu = port.to_gpu;
+        b->ports[port.gpu].from_gpu = port.from_gpu;
+    }
+}
+
+static const struct schema_row switch_rows[] = {
+    {"gpus", CALL(read_members), REQUIRED,
+     .help = "the GPUs at it; the rest is seen from each, and a pair has what "
+             "the narrower of its two ways has"},
+    {.key = NULL, ALSO(link_schema)},
+    {"ports", CALL(read_ports), .object = &port_schema,
+     .help = "ways that are not as the others", .otherwise = "none"},
+    {0},
+};
+static const struct schema switch_schema = {"switch", switch_rows, check_link};
+
+static double narrower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static void connect(struct host *host, unsigned from, unsigned to,
+                    const struct host_link *link)
+{
+    host->peers[from][to] = *link;
+    host->peers[to][from] = *link;
+    host->peers[to][from].to_gpu = link->from_gpu;
+    host->peers[to][from].from_gpu = link->to_gpu;
+}
+
+static struct host_link port_of(const struct between *b, unsigned gpu)
+{
+    struct host_link port = b->link;
+    if (b->ports[gpu].to_gpu > 0) {
+        port.to_gpu = b->ports[gpu].to_gpu;
+        port.from_gpu = b->ports[gpu].from_gpu;
+        port.both = narrower(port.both, port.to_gpu + port.from_gpu);
+    }
+    return port;
+}
+
+/* Of a link, whose two GPUs have no ports of their own, the link itself. */
+static void connect_pair(struct host *host, const struct between *b,
+                         unsigned from, unsigned to, bool switched)
+{
+    const struct host_link own = port_of(b, from), other = port_of(b, to);
+    struct host_link link = own;
+    if (switched) {
+        link.to_gpu = narrower(own.to_gpu, other.from_gpu);
+        link.from_gpu = narrower(own.from_gpu, other.to_gpu);
+        link.both = narrower(narrower(own.both, other.both),
+                             link.to_gpu + link.from_gpu);
+    }
+    connect(host, from, to, &link);
+}
+
+static void read_between(struct schema_reader *r, json_t *value,
+                         struct host *host, const struct schema *schema)
+{
+    const bool switched = schema == &switch_schema;
+    if (!json_is_array(value))
+        schema_fail(r, "must be a list");
+    for (size_t n = 0; n < json_array_size(value) && !r->failed; n++) {
+        struct between b = {0};
+        schema_read(r, json_array_get(value, n), schema, &b);
+        if (!r->failed && !switched && b.count != 2)
+            schema_fail(r, "joins two GPUs, and not %u", b.count);
+        for (unsigned i = 0; !r->failed && i < b.count; i++)
+            for (unsigned k = i + 1; k < b.count; k++)
+                connect_pair(host, &b, b.gpus[i], b.gpus[k], switched);
+    }
+}
+
+static void read_links(struct schema_reader *r, json_t *value, void *into)
+{
+    read_between(r, value, into, &link_between_schema);
+}
+
+static void read_switches(struct schema_reader *r, json_t *value, void *into)
+{
+    read_between(r, value, into, &switch_schema);
+}
+
 static const struct schema_row host_rows[] = {
     {"name", TEXT(host, name), REQUIRED, .help = "what it is"},
     {"source", TEXT(host, source), .help = "where the numbers are from"},
-    {"gpus", CALL(read_gpus), REQUIRED, .help = "profiles of its GPUs, in order"},
+    {"gpus", CALL(read_gpus), REQUIRED,
+     .help = "profiles of its GPUs, in order"},
     {"memory", OBJECT(link_schema), SCHEMA_AT(host, memory), REQUIRED,
      .help = "the way of each GPU to the host's memory"},
     {"pageable_to_gpu", PER_SECOND(host, pageable_to_gpu), .fallback = 0,
      .help = "copies of memory that is not pinned", .otherwise = "as pinned"},
     {"pageable_from_gpu", PER_SECOND(host, pageable_from_gpu), .fallback = 0,
      .otherwise = "as pinned"},
+    {"links", CALL(read_links), .object = &link_between_schema,
+     .help = "between two GPUs each", .otherwise = "none"},
+    {"switches", CALL(read_switches), .object = &switch_schema,
+     .help = "between several", .otherwise = "none"},
     {0},
 };
 
@@ -151,9 +306,8 @@ int host_open(const char *what, const char *folder, struct host **host,
     *host = NULL;
     *gpu = cut_number(name);
     char *const text = text_of(name, folder);
-    int status = text == NULL || !is_host(text)
-                     ? 0
-                     : host_parse(text, name, host, err);
+    int status =
+        text == NULL || !is_host(text) ? 0 : host_parse(text, name, host, err);
     if (status == 0 && *host != NULL && *gpu >= (*host)->count) {
         status = error_set(err, ERR_NO_DEVICE,
                            "host '%s' has %u GPUs, from 0 on, and none of "
