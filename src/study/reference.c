@@ -295,12 +295,11 @@ void reference_report(struct lab *lab)
     add_part(&text, all->throttled, "it was throttled");
     add_part(&text, all->moved, "its clock moved");
     if (text.length > 0) {
-        buf_printf(&text,
-                   "; repetitions taken again: %zu, findings that lost their "
-                   "status: %zu",
-                   again, fallen);
+        /* A line of a terminal holds two reasons with it. */
+        buf_printf(&text, "; %zu repeats, %zu findings less sure", again,
+                   fallen);
         if (prober_guard(lab->prober)->left > 0)
-            buf_printf(&text, "; experiments left for lack of time: %zu",
+            buf_printf(&text, "; no time for %zu experiments",
                        prober_guard(lab->prober)->left);
         results_device(lab->results, "disturbed",
                        value_text(buf_string(&text)));
