@@ -30,6 +30,11 @@ static bool speak_german(void)
 static const char *const formats[] = {"json", "csv"};
 enum { FORMATS = COUNT_OF(formats) };
 
+static void cut(char *at, size_t length)
+{
+    memmove(at, at + length, strlen(at + length) + 1);
+}
+
 /* A report of a session without what differs between runs; freed by exit. */
 static char *report_of(const char *format)
 {
@@ -46,8 +51,19 @@ static char *report_of(const char *format)
     for (char *at = text; at != NULL && (at = strstr(at, "\"s")) != NULL; at++)
         if (strncmp(at, "\"seconds\"", 9) == 0 ||
             strncmp(at, "\"start\"", 7) == 0)
-            memset(at, '#', strcspn(at, "\n"));
+            cut(at, strcspn(at, "\n")); /* whose length differs, too */
     return text;
+}
+
+/* A whole report is more than Check can say. */
+static void assert_same(const char *is, const char *was)
+{
+    size_t at = 0;
+    while (is[at] != '\0' && is[at] == was[at])
+        at++;
+    const size_t from = at > 200 ? at - 200 : 0;
+    ck_assert_msg(is[at] == was[at], "%.300s\nis\n%.300s", was + from,
+                  is + from);
 }
 
 static void measure_a_snippet(void)
@@ -74,7 +90,7 @@ START_TEST(nothing_depends_on_the_language)
     snprintf(comma, sizeof comma, "%.1f", 1.5);
     ck_assert_str_eq(comma, "1,5");
     for (size_t i = 0; i < FORMATS; i++)
-        ck_assert_str_eq(report_of(formats[i]), plain[i]);
+        assert_same(report_of(formats[i]), plain[i]);
     measure_a_snippet();
     /* And it is taken back: the program still speaks its own. */
     snprintf(comma, sizeof comma, "%.1f", 1.5);
