@@ -240,7 +240,7 @@ done <<'END'
 2|--as|run clock -d sim:quick -o folder
 2|Is a directory|run clock -d sim:quick --record folder
 2|Not a directory|run clock -d sim:quick --json a.ptx/x
-2|File name too long|run clock -d sim:quick --json "$long"
+2|too long|run clock -d sim:quick --json "$long"
 2|not a recording|-d replay:bytes.json
 2|folder|-d replay:folder
 2|not a report|report bytes.json
