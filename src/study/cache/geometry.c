@@ -1292,6 +1292,9 @@ struct geometry geometry_find(struct eviction *e,
     struct pool_found pool;
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
+    /* A set of more lines than there are is one of another cache. */
+    if (g.ways > lines->most)
+        g.ways = g.sets = 0;
     if (e->strewn > 0 && e->homes == NULL && g.ways > 0)
         index_strewn(e, lines, &g);
     if (e->strewn > 0)

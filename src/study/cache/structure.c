@@ -676,9 +676,13 @@ static void find_policy(struct structure_question *q)
 static void find_costs(struct structure_question *q)
 {
     struct eviction *const e = &q->eviction;
-    /* What lies in front may have as few places for lines of this cache. */
+    /* What lies in front may have as few places for lines of this cache; and
+     * this one few: of half as many as fit chance puts none out. */
+    enum { LINES = 8, LOADS = 256 };
     const bool behind = q->row->behind != LEVEL_COUNT;
-    const unsigned lines = behind ? 1 : 8, laps = 256 / lines;
+    const uint64_t fit = q->facts->fits / e->unit / 2;
+    const unsigned lines = behind ? 1 : (unsigned)u64_within(1, fit, LINES);
+    const unsigned laps = LOADS / lines;
     const struct column c = lab_column(
         q->lab, "cycles",
         "visit readers=%s steps=4x0:%u:%" PRIu64 ",%ux!0:%u:%" PRIu64 "%s%s",
