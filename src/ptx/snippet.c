@@ -305,7 +305,7 @@ static int note_statement(struct snippet *s, const struct statement *st,
     const char *const end = at + st->length;
     const bool guarded = *at == '@';
     if (guarded) {
-        const char *const after = at + strcspn(at, BLANKS);
+        const char *const after = at + strcspn(at, BLANKS ";");
         if (note_all(s, at, after, false, true, err) != 0)
             return err->code;
         at = after + strspn(after, BLANKS);

@@ -141,6 +141,10 @@ START_TEST(an_opcode_may_end_with_its_line)
     snippet_free(&snippet);
     parse("@%p0\r\nneg.s32 %r1, %r2;");
     ck_assert(reads("p0") && writes("r1") && reads("r2"));
+    snippet_free(&snippet);
+    parse("@;mov!%p0 %r1, 1;"); /* a guard ends with its instruction */
+    ck_assert_uint_eq(snippet.register_count, 1);
+    ck_assert(writes("r1"));
 }
 END_TEST
 
