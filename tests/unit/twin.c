@@ -123,6 +123,14 @@ static bool chosen(const json_t *json, const char *name)
            (found[length] == ',' || found[length] == '\0');
 }
 
+static unsigned times(const char *text, const char *word)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
 static void is_shaped(const json_t *json, const char *component, double line,
                       double sets, double ways)
 {
@@ -428,6 +436,8 @@ START_TEST(what_nobody_asked_is_chosen)
     json_t *const p = twin(NULL);
     ck_assert_ptr_nonnull(at(p, "caches/const_l1"));
     ck_assert(chosen(p, "const_l1"));
+    /* Of several paths, and said once. */
+    ck_assert_uint_eq(times(word(p, "source"), "memory but for global"), 1);
     json_decref(p);
 }
 END_TEST
@@ -625,14 +635,6 @@ START_TEST(what_a_driver_reports_is_taken)
     json_decref(p);
 }
 END_TEST
-
-static unsigned times(const char *text, const char *word)
-{
-    unsigned count = 0;
-    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
-        count++;
-    return count;
-}
 
 START_TEST(bounds_and_doubts_are_named)
 {
