@@ -9,18 +9,19 @@
 # text; of 64 KiB it may take 256 MiB and two seconds, ten under the sanitizers, or
 # TIMEOUT_S where the host does much else.
 #
-# CORPUS=1 puts the inputs that reach what no other does, of at most 4 KiB each,
-# into tests/fuzz/corpus, whose inputs `make check` reads (at most CORPUS_MOST of
-# a target, 64: those that libFuzzer's set cover names first).
+# CORPUS=1 chooses anew what tests/fuzz/corpus holds, which `make check` reads: of
+# the inputs of at most 4 KiB those that together reach what all of them do, and
+# of these CORPUS_MOST (32; a quarter where an input is measured or run), short
+# and long ones.  FUZZ=0 does nothing else.
 set -u
 binary=$1
 work=${FUZZ_WORK:-build/fuzz}
 seconds=${SECONDS_EACH:-600}
-most=${CORPUS_MOST:-64}
+most=${CORPUS_MOST:-32}
 limit=${TIMEOUT_S:-10}
 : "${TARGETS:=$(sed -n 's/^TARGET(\([a-z_]*\),.*/\1/p' tests/fuzz/targets.def)}"
 mkdir -p "$work"
-TMPDIR=$(realpath "$work")/tmp
+TMPDIR=$(realpath "$work")/tmp.$$
 export TMPDIR
 status=0
 
@@ -34,18 +35,29 @@ fuzz() { # TARGET: runs it
 keep() { # TARGET: its corpus anew
     rm -rf "$work/$1.kept" "$work/$1.small"
     mkdir -p "$work/$1.kept" "$work/$1.small"
-    find "$work/$1" "tests/fuzz/corpus/$1" -type f -size -9 \
+    find "$work/$1" "tests/fuzz/corpus/$1" -type f ! -name 'seed-*' -size -9 \
         -exec cp -t "$work/$1.small" {} +
     FUZZ_TARGET=$1 "$binary" -set_cover_merge=1 "$work/$1.kept" \
         "$work/$1.small" >"$work/$1.merge" 2>&1 || return
-    find "tests/fuzz/corpus/$1" -type f -delete
-    ls -S -r "$work/$1.kept" | head -n "$most" | while IFS= read -r name; do
+    cost=$(sed -n "s/^TARGET($1, .*, \([0-9]*\))/\1/p" tests/fuzz/targets.def)
+    find "tests/fuzz/corpus/$1" -type f ! -name 'crash-*' -delete
+    ls -S "$work/$1.kept" | awk -v most="$((cost < 20 ? most : most / 4))" '
+        { name[NR] = $0 }
+        END {
+            step = NR > most ? NR / most : 1
+            for (i = 1; int(i) <= NR; i += step) print name[int(i)]
+        }' | while IFS= read -r name; do
         cp "$work/$1.kept/$name" "tests/fuzz/corpus/$1/$name"
     done
 }
 
 for target in $TARGETS; do
     mkdir -p "$work/$target" "tests/fuzz/corpus/$target" "$TMPDIR"
+    if [ "${FUZZ:-1}" = 0 ]; then
+        keep "$target"
+        rm -rf "$TMPDIR"
+        continue
+    fi
     fuzz "$target"
     code=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log")
