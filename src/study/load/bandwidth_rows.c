@@ -36,7 +36,7 @@ static const struct bandwidth_question rows[] = {
     [MEMORY_WRITE]  = {ROW("memory", "write_bandwidth", "op=write"), .way = STREAM_BLOCKS},
     [MEMORY_COPY]   = {ROW("memory", "copy_bandwidth", "op=copy"), .way = STREAM_BLOCKS, .arrays = 2},
     [MEMORY_TRIAD]  = {ROW("memory", "triad_bandwidth", "op=triad"), .way = STREAM_BLOCKS, .arrays = 3},
-    [L2_READ]       = {ROW("l2", "read_bandwidth", "cache=cg"), .way = STREAM_GPU, .part = 8},
+    [L2_READ]       = {ROW("l2", "read_bandwidth", "cache=cg"), .way = STREAM_GPU, .part = 4},
     [L2_HALF]       = {ROW("l2", "read_bandwidth_half", "cache=cg"), .way = STREAM_GPU, .part = 2},
     [L2_BULK]       = {ROW("l2", "bulk_read_bandwidth", "warm=2"), .way = STREAM_GPU, .part = 2, .bulk = true},
     [L2_WRITE]      = {ROW("l2", "write_bandwidth", "op=write"), .way = STREAM_GPU, .part = 8},

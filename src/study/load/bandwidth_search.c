@@ -36,10 +36,13 @@ enum { DITHER = 12 };
  * at least, as long as runs are no longer than so many cycles.  Repetitions of a
  * number, whose interval they make. */
 enum { BRIEF_CYCLES = 4096, BRIEF_TILES = 4, BRIEF_MOST = 65536 };
+/* What begins and ends with a run counts in short ones (H200's L2: 9.25 TB/s in
+ * 4096 cycles, 9.37 to 9.45 in four times as many and more). */
+enum { BRIEF_LONGER = 4 };
 enum { REPEATS_BRIEF = 5 };
 /* B that an SM then has in flight, at most: some times what latency times
  * bandwidth is on any GPU (H200: 12 KB of memory, 10 KB of L2, 4 KB of L1). */
-enum { BRIEF_FLIGHT = 65536 };
+enum { BRIEF_FLIGHT = 131072 };
 /* So much longer than in the search a run may be, at most. */
 enum { GROWTH_CYCLES = 256 };
 
@@ -862,8 +865,8 @@ static bool is_alike(const struct bandwidth_question *q,
            fabs(rate->score - score) < alike * score;
 }
 
-/* One run of the least length, which a pause would make slower; what it says
- * otherwise widens the interval. */
+/* One longer run, and of the least length, which a pause would make slower;
+ * what it says otherwise widens the interval. */
 static bool stays_alike(const struct bandwidth_question *q,
                         struct bandwidth_found *found)
 {
@@ -871,7 +874,7 @@ static bool stays_alike(const struct bandwidth_question *q,
     struct bandwidth_rate *const rate = &found->rate;
     long_one.repeats = 1;
     long_one.lead = found->setup.length;
-    long_one.length = q->least;
+    long_one.length = u64_max(q->least, BRIEF_LONGER * found->setup.length);
     const struct bandwidth_rate once = bandwidth_measure(q, &long_one);
     if (!lab_ok(q->lab) || !is_alike(q, &once, rate->score))
         return !lab_ok(q->lab);
@@ -881,8 +884,8 @@ static bool stays_alike(const struct bandwidth_question *q,
     return true;
 }
 
-/* True if short runs say it: all are alike, those of the search, too, and of
- * memory the long one.  What the search saw of more in flight widens the
+/* True if short runs say it: all are alike, those of the search, too, and on
+ * all SMs the long one.  What the search saw of more in flight widens the
  * interval. */
 static bool is_settled_shortly(const struct bandwidth_question *q,
                                struct bandwidth_found *found, double score)
@@ -890,7 +893,7 @@ static bool is_settled_shortly(const struct bandwidth_question *q,
     if (!is_alike(q, &found->rate, score))
         return false;
     found->rate.high += found->more * found->rate.value;
-    return q->way == STREAM_SM || q->least == 0 || stays_alike(q, found);
+    return q->way == STREAM_SM || stays_alike(q, found);
 }
 
 /* Twice as much in flight, as long as that gives more: a search by short runs
@@ -929,8 +932,9 @@ static bool is_undisturbed(const struct bandwidth_rate *rate)
 
 /*
  * Of a GPU whose runs are all alike, short ones tell what long ones do: so a
- * brief question asks some, and of memory, which pauses every some tens of
- * microseconds (H200), one as long as it takes to meet several pauses.  Where
+ * brief question asks some, and on all SMs a longer one: of memory, which pauses
+ * every some tens of microseconds (H200), as long as it takes to meet several
+ * pauses.  Where
  * they differ, as where something disturbs, there are more and longer ones,
  * once, and more in flight; what these do not agree on is a bound.  So it costs
  * a few times as much as on a quiet GPU, whatever disturbs.  Where no room is
