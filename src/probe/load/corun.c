@@ -3,9 +3,9 @@
  * many cycles, all at the same time, and the others do nothing.  What each of
  * them moves in company, and what alone, shows with whom it shares a way.
  *
- * A block is pinned to each SM of the set; all meet in global memory.  Then each
- * goes over its own part of the buffer (which it has read before, so that it
- * lies in L2) past L1 until its SM's clock says that the time is over, and
+ * A block is pinned to each SM of the set; all meet in global memory.  Then
+ * each goes over its own part of the buffer (which it has read before, so that
+ * it lies in L2) past L1 until its SM's clock says that the time is over, and
  * tells how far it came.  A time and not an amount is given, so that all of
  * them are at it to the end.
  *
@@ -268,11 +268,11 @@ static void fill_jobs(const struct rivals *r, const struct pin *pin,
     }
 }
 
-static int rivals_once(struct prober *prober, const struct experiment *e,
-                       struct samples *samples, struct error *err)
+static int run_jobs(struct prober *prober, const struct experiment *e,
+                    struct samples *samples, uint64_t *jobs, struct error *err)
 {
     const struct rivals *const r = e->own;
-    uint64_t buffer, jobs[SMS_MOST * JOB_WORDS];
+    uint64_t buffer;
     struct pin pin = {
         .count = r->count,
         .sms = r->set,
@@ -293,6 +293,16 @@ static int rivals_once(struct prober *prober, const struct experiment *e,
         add_row(r, words + i * pin.words_each, samples);
     free(words);
     return err->code;
+}
+
+/* Jobs of all SMs are more than a small stack holds. */
+static int rivals_once(struct prober *prober, const struct experiment *e,
+                       struct samples *samples, struct error *err)
+{
+    uint64_t *const jobs = xcalloc(SMS_MOST * JOB_WORDS, sizeof *jobs);
+    const int status = run_jobs(prober, e, samples, jobs, err);
+    free(jobs);
+    return status;
 }
 
 /* Bytes of all. */

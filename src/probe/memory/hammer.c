@@ -318,11 +318,11 @@ static size_t words_each(const struct hammer *h)
     return u64_max(timed, OUT_WORDS * h->warps) + 1;
 }
 
-static int hammer_once(struct prober *prober, const struct experiment *e,
-                       struct samples *samples, struct error *err)
+static int run_jobs(struct prober *prober, const struct experiment *e,
+                    struct samples *samples, uint64_t *jobs, struct error *err)
 {
     const struct hammer *const h = e->own;
-    uint64_t jobs[PIN_SLOTS * JOB_WORDS], buffer;
+    uint64_t buffer;
     struct pin pin = {.count = h->timers + h->hammers,
                       .sms = h->sms,
                       .jobs = jobs,
@@ -346,6 +346,16 @@ static int hammer_once(struct prober *prober, const struct experiment *e,
              : add_warps(h, h->sms[i], words + i * pin.words_each, samples));
     free(words);
     return err->code;
+}
+
+/* Jobs of all SMs are more than a small stack holds. */
+static int hammer_once(struct prober *prober, const struct experiment *e,
+                       struct samples *samples, struct error *err)
+{
+    uint64_t *const jobs = xcalloc(PIN_SLOTS * JOB_WORDS, sizeof *jobs);
+    const int status = run_jobs(prober, e, samples, jobs, err);
+    free(jobs);
+    return status;
 }
 
 /* One run gives many samples: it is not repeated. */

@@ -1057,30 +1057,37 @@ static void leave_rest(struct lab *lab, size_t levels)
     lab_leave_open(lab, why_code_no_plateau);
 }
 
-static void icache_run(struct lab *lab)
+static void ask_levels(struct lab *lab, struct curve *c)
 {
-    struct curve c = {0};
-    draw_curve(lab, &c);
-    const size_t levels = c.plateau_count > 0 && c.plateau[0].first == 0
-                              ? u64_min(c.plateau_count - 1, CODE_LEVELS_MAX)
+    draw_curve(lab, c);
+    const size_t levels = c->plateau_count > 0 && c->plateau[0].first == 0
+                              ? u64_min(c->plateau_count - 1, CODE_LEVELS_MAX)
                               : 0;
     struct code_path path = {.levels = levels};
     for (size_t i = 0; i < levels; i++)
-        path.limit[i] = limit_of(&c, i);
+        path.limit[i] = limit_of(c, i);
     if (lab_ok(lab) && levels > 0) {
-        find_lines(lab, &c, levels);
+        find_lines(lab, c, levels);
         path.line = fact_code(lab)->level[0].line;
-        find_near(lab, &c, &path);
-        find_ahead(lab, &c, &path);
+        find_near(lab, c, &path);
+        find_ahead(lab, c, &path);
     }
     size_t told = 0;
     while (lab_ok(lab) && told < levels &&
-           icache_ask_level(lab, &c, told, &path))
+           icache_ask_level(lab, c, told, &path))
         told++;
     if (lab_ok(lab))
         refuse_from(lab, told, levels);
     if (lab_ok(lab))
         leave_rest(lab, levels);
+}
+
+/* A curve is 50 KiB, as much as some threads' whole stack. */
+static void icache_run(struct lab *lab)
+{
+    struct curve *const c = xcalloc(1, sizeof *c);
+    ask_levels(lab, c);
+    free(c);
 }
 
 const struct study study_icache = {

@@ -11,6 +11,8 @@ env -i "$SONDE" run clock -q -d sim:quick >text 2>&1
 as_usual "no environment"
 (ulimit -s 64 && run) >text 2>&1
 as_usual "64 KiB of stack"
+(ulimit -s 64 && "$SONDE" topology -q -d "replay:$TOP/tests/replay/h200.rec") >text 2>&1
+echo "64 KiB of stack, all studies: $?"
 taskset -c 0 "$SONDE" run clock -q -d sim:quick >text 2>&1 ||
     command -v taskset >/dev/null || cp usual text
 as_usual "one core"
