@@ -115,7 +115,8 @@ struct fact_first_level {
                     */
     double cold;   /* of one that no cache of an SM holds */
     double past;   /* the cheapest load past L1 of what was just loaded so */
-    size_t lines;  /* how many of a group's loads miss when it is new */
+    size_t loads;  /* of a group … */
+    size_t lines;  /* … and how many of them miss when it is new */
     uint64_t overfill; /* loads that push out what was there; 0: not found */
 };
 

@@ -343,6 +343,13 @@ static const struct miscounted {
                  "caches/const_l15={'sets': 1, 'ways': 150} "
                  "paths/constant={'const_l1': 14, 'const_l15': 49, 'l2': 315, "
                  "'memory': 656} noise={'jitter_cycles': 1}"},
+    /* One of seven lines: a group of eight never fits. */
+    {"const_l1", "sms=1 warp_schedulers=2 "
+                 "caches/const_l1={'line': 128, 'sets': 1, 'ways': 7, "
+                 "'policy': 'fifo', 'copies_per_sm': 2} "
+                 "caches/const_l15={'sets': 32, 'ways': 8} "
+                 "paths/constant={'const_l1': 20, 'const_l15': 80, 'l2': 250, "
+                 "'memory': 500} noise={'jitter_cycles': 1}"},
     /* Local memory alone, of which a lane's words lie in half of the sets: by
      * high address bits another warp's in the other half. */
     {"l1",

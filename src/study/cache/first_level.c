@@ -27,18 +27,23 @@
 
 /* ---- scripts ---------------------------------------------------------- */
 
-static struct segment lines_of(size_t group)
+static struct segment lines_of(struct first_level_group group)
 {
-    return (struct segment){group * FIRST_LEVEL_GROUP, FIRST_LEVEL_LINES,
+    return (struct segment){group.number * FIRST_LEVEL_GROUP, group.loads,
                             FIRST_LEVEL_APART};
 }
 
-void first_level_load(struct script *s, size_t reader, size_t group)
+/* Behind all groups. */
+static const uint64_t beyond = FIRST_LEVEL_GROUPS * FIRST_LEVEL_GROUP;
+
+void first_level_load(struct script *s, size_t reader,
+                      struct first_level_group group)
 {
     script_load(s, reader, lines_of(group));
 }
 
-void first_level_time(struct script *s, size_t reader, size_t group)
+void first_level_time(struct script *s, size_t reader,
+                      struct first_level_group group)
 {
     const struct segment lines = lines_of(group);
     const uint64_t end = lines.start + lines.count * lines.step;
@@ -50,8 +55,8 @@ void first_level_overfill_by(struct script *s, size_t reader, uint64_t loads,
                              uint64_t apart)
 {
     script_load(s, reader,
-                (struct segment){lines_of(FIRST_LEVEL_GROUPS).start,
-                                 loads * FIRST_LEVEL_APART / apart, apart});
+                (struct segment){beyond, loads * FIRST_LEVEL_APART / apart,
+                                 apart});
 }
 
 void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
@@ -61,7 +66,7 @@ void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
 
 static uint64_t most_loads(const struct level_row *row)
 {
-    return (row->room - lines_of(FIRST_LEVEL_GROUPS).start) / FIRST_LEVEL_APART;
+    return (row->room - beyond) / FIRST_LEVEL_APART;
 }
 
 uint64_t first_level_flood(const struct fact_first_level *first,
@@ -85,24 +90,23 @@ static struct script begin(const struct level_row *row)
 
 /* Lines that lie so far apart that none holds two. */
 enum { SINGLES = 4, SINGLES_APART = 1024, TAKES = 3 };
-enum { PER_ROUND = 2 * SINGLES + 2 * FIRST_LEVEL_LINES };
-
 /* Lines that are in L2 only, by both readers, and a group that is new and then
  * is not. */
-static const char *cost_script(struct lab *lab, const struct level_row *row)
+static const char *cost_script(struct lab *lab, const struct level_row *row,
+                               size_t loads)
 {
     struct script s = begin(row);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-        const struct segment singles = {lines_of(FIRST_LEVEL_GROUPS).start +
-                                            r * SINGLES * SINGLES_APART,
+        const struct segment singles = {beyond + r * SINGLES * SINGLES_APART,
                                         SINGLES, SINGLES_APART};
+        const struct first_level_group group = {r, loads};
         script_add(&s, &(struct script_step){
                            .laps = 2, .reader = PAST, .places = singles});
         script_time(&s, PAST, singles);
         if (row->same_data)
-            first_level_load(&s, PAST, r);
-        first_level_time(&s, KIND, r);
-        first_level_time(&s, KIND, r);
+            first_level_load(&s, PAST, group);
+        first_level_time(&s, KIND, group);
+        first_level_time(&s, KIND, group);
         script_time(&s, KIND, singles);
     }
     return script_text(&s, lab);
@@ -114,22 +118,23 @@ struct costs {
     double fresh[TAKES * FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES];
     double cold[TAKES][FIRST_LEVEL_ROUNDS * SINGLES];
     double past[TAKES * FIRST_LEVEL_ROUNDS * SINGLES];
+    size_t loads, groups; /* of a group; of all, in `hits` and in `fresh` */
 };
 
 static void sort_out(const double *cycles, int take, struct costs *c)
 {
-    const size_t groups = sizeof(double[FIRST_LEVEL_LINES]);
+    const size_t group = c->loads * sizeof(double);
     const size_t singles = sizeof(double[SINGLES]);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-        const double *const from = cycles + r * PER_ROUND;
+        const double *const from = cycles + r * 2 * (SINGLES + c->loads);
         const size_t n = (size_t)take * FIRST_LEVEL_ROUNDS + r;
         memcpy(c->past + n * SINGLES, from, singles);
-        memcpy(c->fresh + n * FIRST_LEVEL_LINES, from + SINGLES, groups);
-        memcpy(c->hits + n * FIRST_LEVEL_LINES,
-               from + SINGLES + FIRST_LEVEL_LINES, groups);
-        memcpy(c->cold[take] + r * SINGLES,
-               from + SINGLES + 2 * FIRST_LEVEL_LINES, singles);
+        memcpy(c->fresh + n * c->loads, from + SINGLES, group);
+        memcpy(c->hits + n * c->loads, from + SINGLES + c->loads, group);
+        memcpy(c->cold[take] + r * SINGLES, from + SINGLES + 2 * c->loads,
+               singles);
     }
+    c->groups = (size_t)(take + 1) * FIRST_LEVEL_ROUNDS * c->loads;
 }
 
 static double least_median(const struct costs *c)
@@ -163,16 +168,16 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->past = stats_quantile(c->past, COUNT_OF(c->past), 0);
-    n->hit = stats_median(c->hits, COUNT_OF(c->hits));
+    n->hit = stats_median(c->hits, c->groups);
     n->cold = least_median(c);
-    n->limit = first_level_limit(n, c->hits, COUNT_OF(c->hits), n->hit);
+    n->limit = first_level_limit(n, c->hits, c->groups, n->hit);
     /* Where L2 comes next, a hit is what costs far less than L2, which is as
      * cheap as the cheapest load: others delay loads, they speed none up. */
     if (row->same_data || row->memory_is_own)
         n->limit =
             fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
                                         (fmin(n->past, n->cold) - n->hit));
-    const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
+    const size_t fresh = hits_above(c->fresh, c->groups, n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     /* Beside others most cold loads may go to memory, but not all: hits of L2
      * do not pass for those of a nearer cache. */
@@ -195,7 +200,8 @@ static void measure_costs(struct lab *lab, const struct level_row *row,
                           struct fact_first_level *n)
 {
     struct costs *const c = lab_alloc(lab, 1, sizeof *c);
-    const char *const script = cost_script(lab, row);
+    const char *const script = cost_script(lab, row, n->loads);
+    c->loads = n->loads;
     for (int take = 0; lab_ok(lab) && take < TAKES; take++) {
         const struct column v =
             lab_column(lab, "cycles", "visit %s take=%d", script, take);
@@ -209,29 +215,31 @@ static void measure_costs(struct lab *lab, const struct level_row *row,
 /* ---- how many loads push out what was there --------------------------- */
 
 enum { FEWEST = 32, STEPS_MOST = 24, AT_ONCE = 14 };
-enum { EACH = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES };
+enum { EACH_MOST = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES };
 
 /* For each number of loads in turn: groups, so many loads, the groups again. */
 static const char *overfill_script(struct lab *lab, const struct level_row *row,
-                                   const uint64_t *loads, size_t count)
+                                   const uint64_t *loads, size_t count,
+                                   size_t group_loads)
 {
     struct script s = begin(row);
     for (size_t i = 0; i < count; i++)
         for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+            const struct first_level_group group = {r, group_loads};
             script_part(&s);
-            first_level_load(&s, KIND, r);
+            first_level_load(&s, KIND, group);
             first_level_overfill(&s, KIND, loads[i]);
-            first_level_time(&s, KIND, r);
+            first_level_time(&s, KIND, group);
         }
     return script_text(&s, lab);
 }
 
 /* Median of the loads that missed. */
-static double missed_cost(const double *cycles, double limit)
+static double missed_cost(const double *cycles, size_t count, double limit)
 {
-    double missed[EACH];
-    memcpy(missed, cycles, sizeof missed);
-    const size_t n = hits_between(missed, EACH, limit, INFINITY);
+    double missed[EACH_MOST];
+    memcpy(missed, cycles, count * sizeof *missed);
+    const size_t n = hits_between(missed, count, limit, INFINITY);
     return n > 0 ? stats_median(missed, n) : 0;
 }
 
@@ -239,15 +247,17 @@ static void try_loads(struct lab *lab, const struct level_row *row,
                       const uint64_t *loads, size_t count,
                       struct fact_first_level *n)
 {
-    const struct column v = lab_column(lab, "cycles", "visit %s take=0",
-                                       overfill_script(lab, row, loads, count));
+    const size_t each = FIRST_LEVEL_ROUNDS * n->loads;
+    const struct column v =
+        lab_column(lab, "cycles", "visit %s take=0",
+                   overfill_script(lab, row, loads, count, n->loads));
     for (size_t i = 0; lab_ok(lab) && i < count && n->overfill == 0; i++) {
-        const double *const cycles = v.at + i * EACH;
-        if (hits_tally_of(hits_above(cycles, EACH, n->limit),
+        const double *const cycles = v.at + i * each;
+        if (hits_tally_of(hits_above(cycles, each, n->limit),
                           FIRST_LEVEL_ROUNDS * n->lines) != TALLY_ALL)
             continue;
         n->overfill = loads[i];
-        n->beyond = missed_cost(cycles, n->limit);
+        n->beyond = missed_cost(cycles, each, n->limit);
     }
 }
 
@@ -287,9 +297,20 @@ static double no_hit_of(struct lab *lab, const struct level_row *row,
     return b->present ? hits_limit(b->hit, b->miss) + timed : INFINITY;
 }
 
+/* A group and the line that brings the translation fit, as rings of as many do.
+ */
+static size_t group_loads(struct lab *lab, const struct level_row *row)
+{
+    const uint64_t fits = fact_bracket(lab, level_of(row))->fits;
+    const bool few =
+        fits > 0 && fits < (FIRST_LEVEL_LINES + 1) * FIRST_LEVEL_APART;
+    return few ? FIRST_LEVEL_FEW : FIRST_LEVEL_LINES;
+}
+
 static void measure_kind(struct lab *lab, const struct level_row *row,
                          struct fact_first_level *n)
 {
+    n->loads = group_loads(lab, row);
     lab_number(lab, "clock", "overhead", &n->timed);
     n->no_hit = no_hit_of(lab, row, n->timed);
     measure_costs(lab, row, n);

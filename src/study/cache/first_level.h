@@ -19,11 +19,13 @@
 struct lab;
 struct script;
 
-/* A group: lines that are looked for together, and one more, whose load brings
- * the translation of their page back before they are timed. */
+/* A group: lines that are looked for together, fewer of a cache that has hardly
+ * as many, and one more, whose load brings the translation of their page back
+ * before they are timed. */
 enum {
     FIRST_LEVEL_APART = 128,
-    FIRST_LEVEL_LINES = 8,
+    FIRST_LEVEL_LINES = 8, /* at most */
+    FIRST_LEVEL_FEW = 4,
     FIRST_LEVEL_GROUP = 2048, /* bytes from group to group */
     FIRST_LEVEL_GROUPS = 4,
     FIRST_LEVEL_ROUNDS = 3,
@@ -40,10 +42,17 @@ double first_level_limit(const struct fact_first_level *first,
  */
 void first_level_measure(struct lab *lab, struct finding *const *findings);
 
+/* A group as a kind of load asks for it: `number` is below GROUPS. */
+struct first_level_group {
+    size_t number, loads;
+};
+
 /* Steps of a script: the group's lines loaded by a reader; the translation and
  * then the lines, timed; loads over other places, as many as `loads`. */
-void first_level_load(struct script *script, size_t reader, size_t group);
-void first_level_time(struct script *script, size_t reader, size_t group);
+void first_level_load(struct script *script, size_t reader,
+                      struct first_level_group group);
+void first_level_time(struct script *script, size_t reader,
+                      struct first_level_group group);
 void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 /* The same range, so many bytes from load to load. */
 void first_level_overfill_by(struct script *script, size_t reader,

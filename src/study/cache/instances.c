@@ -91,10 +91,11 @@ static void refuse(struct finding *f, struct finding *also, const char *why)
         finding_none(also, "%s", why);
 }
 
-/* So many loads of a reader, over and over. */
+/* So many loads of a reader, over and over, and what they push out. */
 struct flood {
     uint64_t loads;
     unsigned laps;
+    struct first_level_group group;
 };
 
 /* ---- one script ------------------------------------------------------- */
@@ -122,13 +123,13 @@ static void add_flood(struct script *s, size_t base, size_t other,
 {
     script_part(s);
     for (size_t lane = 0; lane < LANES; lane++)
-        first_level_load(s, base + lane, 0);
+        first_level_load(s, base + lane, flood->group);
     for (size_t lane = 0; lane < LANES; lane++)
-        first_level_time(s, base + lane, 0);
+        first_level_time(s, base + lane, flood->group);
     for (unsigned lap = 0; lap < flood->laps; lap++)
         first_level_overfill(s, other, flood->loads);
     for (size_t lane = 0; lane < LANES; lane++)
-        first_level_time(s, base + lane, 0);
+        first_level_time(s, base + lane, flood->group);
 }
 
 /* The kept loads of a pair: lines that are new, which bring the other's code
@@ -139,8 +140,7 @@ enum {
     OWN = LINES,
     SOUGHT = 2 * LINES,
     AGAIN = 3 * LINES,
-    KEPT = 4 * LINES,
-    FLOOD_KEPT = 2 * LANES * FIRST_LEVEL_LINES /* before a flood, and after */
+    KEPT = 4 * LINES
 };
 
 /* Up to what a load of a script hits the first cache, and the next one. */
@@ -210,6 +210,12 @@ static const double *judge_pair(const struct limits *limit, const double *pair,
     return pair + KEPT;
 }
 
+/* The kept loads of a flood, before it and after. */
+static size_t flood_kept(const struct fact_first_level *n)
+{
+    return 2 * LANES * n->loads;
+}
+
 /* Of a flood: lines that some lane of the first reader lost are in the copy of
  * both.  Returns where the next flood's loads are. */
 static const double *judge_flood(const struct instances_question *q,
@@ -217,19 +223,19 @@ static const double *judge_flood(const struct instances_question *q,
 {
     const struct fact_first_level *const n = q->first;
     size_t asked = 0, most = 0;
-    for (size_t i = 0; i < LANES * FIRST_LEVEL_LINES; i += FIRST_LEVEL_LINES) {
-        const double *const after = before + LANES * FIRST_LEVEL_LINES + i;
-        if (hits_tally_of(hits_above(before + i, FIRST_LEVEL_LINES, n->limit),
+    for (size_t i = 0; i < LANES * n->loads; i += n->loads) {
+        const double *const after = before + LANES * n->loads + i;
+        if (hits_tally_of(hits_above(before + i, n->loads, n->limit),
                           n->lines) != TALLY_NONE)
             continue;
         asked++;
-        most = u64_max(most, hits_above(after, FIRST_LEVEL_LINES, n->limit));
+        most = u64_max(most, hits_above(after, n->loads, n->limit));
     }
     if (asked == LANES) {
         seen->asked += n->lines;
         seen->missed += most < n->lines ? n->lines - most : 0;
     }
-    return before + FLOOD_KEPT;
+    return before + flood_kept(n);
 }
 
 static size_t unknown(const struct readers *r)
@@ -246,7 +252,7 @@ static bool floods_do(const struct instances_question *q, const double *cycles,
 {
     struct seen own = {0};
     judge_flood(q, cycles, &own);
-    judge_flood(q, cycles + (parts - 1) * FLOOD_KEPT, &own);
+    judge_flood(q, cycles + (parts - 1) * flood_kept(q->first), &own);
     return own.asked == 2 * q->first->lines && own.missed == 0;
 }
 
@@ -257,7 +263,7 @@ static void judge_readers(const struct instances_question *q,
     const size_t others = unknown(r);
     if (floods && !floods_do(q, cycles, others + 2))
         return;
-    const double *flood = cycles + FLOOD_KEPT; /* after its own */
+    const double *flood = cycles + flood_kept(q->first); /* after its own */
     const struct limits limits =
         floods ? (struct limits){0} : limits_of_pairs(q, cycles, others);
     for (size_t i = 0; i < r->count; i++)
@@ -315,7 +321,9 @@ static void add_floods(const struct instances_question *q, struct script *s,
 {
     const size_t lanes = r->count;
     const uint64_t loads = first_level_flood(q->first, q->row, times);
-    const struct flood flood = {loads, loads < 2 * q->first->overfill ? 2 : 1};
+    const struct flood flood = {loads,
+                                loads < 2 * q->first->overfill ? 2 : 1,
+                                {0, q->first->loads}};
     add_flood(s, lanes, r->base, &flood);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)

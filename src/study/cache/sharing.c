@@ -71,6 +71,13 @@ static struct script begin(const struct sharing *q,
     return s;
 }
 
+/* As many lines as there is room for where they are looked for. */
+static struct first_level_group group_of(const struct sharing *q, size_t id,
+                                         size_t number)
+{
+    return (struct first_level_group){number, q->kind[id].loads};
+}
+
 /* `group` 0 … ROUNDS-1: loaded by one, timed by the other, which then times
  * them once more (they must hit) and first, as a control, a group that is
  * new. */
@@ -79,12 +86,13 @@ static const char *find_script(const struct sharing *q, size_t bringer,
 {
     size_t number[FIRST_LEVEL_COUNT];
     struct script s = begin(q, number);
-    first_level_time(&s, number[finder], FIRST_LEVEL_ROUNDS);
-    for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+    struct first_level_group group = group_of(q, finder, FIRST_LEVEL_ROUNDS);
+    first_level_time(&s, number[finder], group);
+    for (group.number = 0; group.number < FIRST_LEVEL_ROUNDS; group.number++) {
         script_part(&s);
-        first_level_load(&s, number[bringer], r);
-        first_level_time(&s, number[finder], r);
-        first_level_time(&s, number[finder], r);
+        first_level_load(&s, number[bringer], group);
+        first_level_time(&s, number[finder], group);
+        first_level_time(&s, number[finder], group);
     }
     return script_text(&s, q->lab);
 }
@@ -93,12 +101,11 @@ static enum hits_tally judge_find(const double *cycles,
                                   const struct fact_first_level *n)
 {
     size_t first = 0, again = 0;
-    const size_t fresh = hits_above(cycles, FIRST_LEVEL_LINES, n->limit);
+    const size_t fresh = hits_above(cycles, n->loads, n->limit);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-        const double *const at = cycles + (1 + 2 * r) * FIRST_LEVEL_LINES;
-        first += hits_above(at, FIRST_LEVEL_LINES, n->limit);
-        again +=
-            hits_above(at + FIRST_LEVEL_LINES, FIRST_LEVEL_LINES, n->limit);
+        const double *const at = cycles + (1 + 2 * r) * n->loads;
+        first += hits_above(at, n->loads, n->limit);
+        again += hits_above(at + n->loads, n->loads, n->limit);
     }
     const size_t lines = FIRST_LEVEL_ROUNDS * n->lines;
     if (hits_tally_of(fresh, n->lines) != TALLY_ALL ||
@@ -114,23 +121,24 @@ static const char *evict_script(const struct sharing *q, size_t victim,
 {
     size_t number[FIRST_LEVEL_COUNT];
     struct script s = begin(q, number);
-    for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+    struct first_level_group group = group_of(q, victim, 0);
+    for (; group.number < FIRST_LEVEL_ROUNDS; group.number++) {
         script_part(&s);
-        first_level_load(&s, number[victim], r);
+        first_level_load(&s, number[victim], group);
         first_level_overfill_by(&s, number[evictor], flood, apart);
-        first_level_time(&s, number[victim], r);
+        first_level_time(&s, number[victim], group);
     }
     script_part(&s);
-    first_level_load(&s, number[victim], FIRST_LEVEL_ROUNDS);
-    first_level_time(&s, number[victim], FIRST_LEVEL_ROUNDS);
+    first_level_load(&s, number[victim], group);
+    first_level_time(&s, number[victim], group);
     return script_text(&s, q->lab);
 }
 
 static enum hits_tally judge_evict(const double *cycles,
                                    const struct fact_first_level *n)
 {
-    const size_t asked = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES;
-    const size_t calm = hits_above(cycles + asked, FIRST_LEVEL_LINES, n->limit);
+    const size_t asked = FIRST_LEVEL_ROUNDS * n->loads;
+    const size_t calm = hits_above(cycles + asked, n->loads, n->limit);
     if (hits_tally_of(calm, n->lines) != TALLY_NONE)
         return TALLY_OPEN;
     return hits_tally_of(hits_above(cycles, asked, n->limit),
