@@ -417,7 +417,8 @@ END_TEST
  * unequal ways behind another TLB; an index of a large one; one of fewer
  * entries than the TLB before it; few sets by a remainder, which places at
  * random come to unevenly; sets behind others that part of what pushes out
- * never leaves; a remainder by a multiple of what a page has of a mapping. */
+ * never leaves; a remainder by a multiple of what a page has of a mapping; few
+ * entries of which chance puts more out than a quarter at first. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -438,6 +439,7 @@ static const char *const any_policy[] = {
     "'set_bits': [[21, 24, 27], [22, 25, 28], [23, 26, 29]]}",
     "tlbs/l1={'page': 524288, 'entries': 9} "
     "tlbs/l2={'page': 524288, 'sets': 12, 'ways': 4, 'scope': 'gpu'}",
+    "tlbs/l1={'page': 2097152, 'entries': 10, 'policy': 'random'}",
 };
 
 /* None is wrong, and no more is missing. */

@@ -177,11 +177,15 @@ size_t tlb_steps_of(const struct tlb_conflict *c)
 /* ---- do they fit ------------------------------------------------------- */
 
 /* True if no more than a quarter misses, but for those that are late: what does
- * so may settle after more laps. */
-static bool may_settle(const struct tlb_question *q, const struct laps *l)
+ * so may settle after more laps.  Of few that chance puts out more may miss, by
+ * three deviations. */
+static bool may_settle(const struct tlb_question *q, size_t level,
+                       const struct laps *l)
 {
-    return (double)l->slow <=
-           (0.25 + q->late) * (double)l->count * (double)l->laps;
+    const double loads = (double)(l->count * l->laps);
+    const double quarter = (0.25 + q->late) * loads;
+    const double chance = q->t->tlb[level].chance ? 3 * sqrt(quarter) : 0;
+    return (double)l->slow <= quarter + chance;
 }
 
 /* The pool is loaded more often than those that are timed: what it has in the
@@ -222,7 +226,7 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
     if (pool > 0 && q->t->tlb[level].chance)
         return !some_miss(q, &l);
     if (pool == 0 && settled > warm_wanted(q, level) &&
-        all_miss(q, level, &l) && may_settle(q, &l))
+        all_miss(q, level, &l) && may_settle(q, level, &l))
         l = ask_list(q, level, c, list, 0, settled);
     return !all_miss(q, level, &l);
 }
@@ -279,7 +283,7 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
         const struct laps l = ask_ring(q, level, from, count, warm);
         if (!all_miss(q, level, &l))
             return true;
-        if (warm == longest || !may_settle(q, &l))
+        if (warm == longest || !may_settle(q, level, &l))
             return false;
     }
     return false;

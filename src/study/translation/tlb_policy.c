@@ -11,6 +11,9 @@
 #include "study/translation/tlb.h"
 
 enum { SEQUENCES = 8, LOADS_LEAST = 120, LINES_MOST = 320 };
+/* Loads of each place in a sequence, the first among them; where those leave
+ * two policies, as of many ways, of which few go in so few. */
+enum { TIMES = 2, TIMES_MORE = 12 };
 
 /* Places of one set; what pushes all of these out of it, some in a row and
  * others; and, of a large TLB, what pushes each of them out of nearer ones. */
@@ -19,6 +22,7 @@ struct subject {
     size_t lines;
     uint64_t first, row;
     struct tlb_numbers others;
+    unsigned times; /* that each is loaded */
     struct tlb_conflict *near; /* NULL: what does so of the first target */
 };
 
@@ -191,7 +195,7 @@ static void ask_sequence(struct tlb_question *q, size_t level,
 static size_t loads_of(const struct tlb_question *q, size_t level,
                        const struct subject *of)
 {
-    const size_t wanted = u64_max(LOADS_LEAST, 2 * of->lines),
+    const size_t wanted = u64_max(LOADS_LEAST, of->times * of->lines),
                  each = 1 + tlb_steps_of(tlb_conflict_of(q, level, 0));
     return of->near != NULL ? wanted
                             : u64_min(wanted, tlb_room(q, each + 1, 1));
@@ -319,6 +323,7 @@ static void find_spare(struct tlb_question *q, size_t level,
          more = 2 * u64_max(ways, FEW)) {
         struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
         struct policy_verdict with = {0};
+        of->times = TIMES;
         take_foretold(q, level, more, of);
         if (explain(q, level, of, (unsigned)more - 1, &with) != NULL)
             return;
@@ -336,13 +341,18 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
     struct policy_verdict v = {.policy = POLICY_COUNT};
     if (large && q->index[level] == NULL)
         return;
+    of->times = TIMES;
     if (large)
         take_foretold(q, level, 1, of);
     else
         take_conflict(q, level, of);
     if (of->lines < 2)
         return;
-    const char *const why = explain(q, level, of, 0, &v);
+    const char *why = explain(q, level, of, 0, &v);
+    if (why == NULL && v.known && v.ambiguous && lab_ok(q->lab)) {
+        of->times = TIMES_MORE;
+        why = explain(q, level, of, 0, &v);
+    }
     if (lab_ok(q->lab) && why != NULL)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
     if (why != NULL || v.policy == POLICY_COUNT)
