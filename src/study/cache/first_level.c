@@ -297,13 +297,14 @@ static double no_hit_of(struct lab *lab, const struct level_row *row,
     return b->present ? hits_limit(b->hit, b->miss) + timed : INFINITY;
 }
 
-/* A group and the line that brings the translation fit, as rings of as many do.
- */
+/* A group and the line that brings the translation fit, as rings of as many do,
+ * beside a few that came before: where new lines come in behind what was hit,
+ * these stay. */
 static size_t group_loads(struct lab *lab, const struct level_row *row)
 {
     const uint64_t fits = fact_bracket(lab, level_of(row))->fits;
-    const bool few =
-        fits > 0 && fits < (FIRST_LEVEL_LINES + 1) * FIRST_LEVEL_APART;
+    const uint64_t lines = FIRST_LEVEL_LINES + 1 + FIRST_LEVEL_FEW;
+    const bool few = fits > 0 && fits < lines * FIRST_LEVEL_APART;
     return few ? FIRST_LEVEL_FEW : FIRST_LEVEL_LINES;
 }
 
