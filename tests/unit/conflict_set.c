@@ -39,7 +39,7 @@ static bool crowds(void *context, const size_t *kept, size_t count,
 static size_t find(struct hashed *h, size_t candidates, size_t most)
 {
     size_t members[64];
-    const struct conflict_test test = {h, crowds};
+    const struct conflict_test test = {h, crowds, NULL};
     rng_seed(&h->rng, 3);
     const size_t count = conflict_set(&test, candidates, most, members);
     for (size_t i = 0; i < count; i++)

@@ -40,15 +40,17 @@ static bool does_without(const struct conflict_test *test, size_t *members,
 }
 
 /* Where all that come to hand are of the target's set, the shortest prefix is
- * the set. */
-static bool all_are_needed(const struct conflict_test *test, size_t *members,
+ * the set; these are its candidates by number. */
+static bool all_are_needed(const struct conflict_test *test, size_t *first,
                            size_t count)
 {
     const size_t step = count > SAMPLED ? count / SAMPLED : 1;
-    for (size_t i = 0; i < count; i += step)
-        if (does_without(test, members, count, i))
-            return false;
-    return true;
+    bool needed = true;
+    for (size_t i = 0; needed && i < count; i += step)
+        needed = test->crowds_without != NULL
+                     ? !test->crowds_without(test->context, count, i)
+                     : !does_without(test, first, count, i);
+    return needed;
 }
 
 /* Drops members without whom the others do as well. */

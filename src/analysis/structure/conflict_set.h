@@ -21,6 +21,9 @@ struct conflict_test {
      * the target out. */
     bool (*crowds)(void *context, const size_t *kept, size_t count,
                    size_t prefix);
+    /* The same of the first `all` but one, where lists of as many cannot be
+     * asked; NULL: they can. */
+    bool (*crowds_without)(void *context, size_t all, size_t out);
 };
 
 /* The smallest prefix that crowds the target out, beside those kept, if `all`
