@@ -10,7 +10,7 @@
 
 /* Lines of a page, whose two halves lie 4.1 standard errors apart if no line is
  * late; pages of a script; and how often a page is asked. */
-enum { LINES = 24, PAGES_AT_ONCE = 64, TRIES = 3 };
+enum { LINES = 24, PAGES_AT_ONCE = 64, TRIES = 3, LEAD = 13 };
 /* As in sides.c: chance does so once in a thousand. */
 static const double errors_least = 3.3;
 
@@ -60,12 +60,23 @@ static char side_of(const struct column *cycles, size_t page, uint64_t bits,
     return fabs(vote.errors) < errors_least ? ' ' : vote.errors < 0 ? '1' : '0';
 }
 
+/* Some pages: which lines are nearer.  Where their translations do not last,
+ * what these cost hides it; then another line nearby, as that so many lines
+ * aside, brings each before its line is timed. */
+struct some_pages {
+    size_t first, count;
+    uint64_t lead; /* lines; 0: none */
+};
+
 static void ask_pages(struct lab *lab, uint64_t line, uint64_t bits,
-                      size_t first, size_t pages, char *sides)
+                      const struct some_pages *some, char *sides)
 {
+    const size_t first = some->first, pages = some->count;
     const uint64_t step = homes_step(line, bits, HOMES_PAGE, LINES);
-    const struct column cycles = lab_column(lab, "cycles", "visit %s",
-                                            script_of(lab, first, pages, step));
+    const char *text = script_of(lab, first, pages, step);
+    if (some->lead > 0)
+        text = lab_text(lab, "%s lead=%" PRIu64, text, some->lead * line);
+    const struct column cycles = lab_column(lab, "cycles", "visit %s", text);
     for (size_t i = 0; lab_ok(lab) && i < pages; i++)
         if (sides[first + i] == ' ')
             sides[first + i] = side_of(&cycles, i, bits, step);
@@ -82,7 +93,8 @@ const char *homes_learn(struct lab *lab, uint64_t line, size_t pages)
         for (int i = 0;
              lab_ok(lab) && i < TRIES && memchr(sides + at, ' ', count) != NULL;
              i++)
-            ask_pages(lab, line, bits, at, count, sides);
+            ask_pages(lab, line, bits,
+                      &(struct some_pages){at, count, i > 0 ? LEAD : 0}, sides);
     }
     return lab_ok(lab) && strchr(sides, ' ') == NULL ? sides : NULL;
 }
