@@ -32,15 +32,38 @@ struct laps_seen {
     size_t elements, laps;
 };
 
+/* Elements that lie side by side in one part of a cache: addresses are dealt to
+ * parts in no smaller pieces (4 KiB: H100, H200). */
+enum { SIDE = 4096 / ELEMENT };
+
+/* What tells a miss from a hit, both of which cost more where the part is far,
+ * so that a far hit may cost what a near miss does: most elements near to one
+ * another hit, and a miss costs more than these do by as much as anywhere. */
+struct miss_rule {
+    double above, more; /* cycles; half of what a miss adds */
+};
+
+static double above_near(const struct miss_rule *rule, const double *cycles,
+                         size_t count)
+{
+    return fmax(rule->above, stats_median(cycles, count) + rule->more);
+}
+
 /* One more lap. */
-static const char *look_again(struct lab *lab, const char *text, double above,
+static const char *look_again(struct lab *lab, const char *text,
+                              const struct miss_rule *rule,
                               struct laps_seen *seen)
 {
     const struct column cycles = lab_column(lab, "cycles", "%s", text);
+    double above = rule->above;
     seen->elements = cycles.count < COUNT_OF(seen->slow) ? cycles.count
                                                          : COUNT_OF(seen->slow);
-    for (size_t i = 0; i < seen->elements; i++)
+    for (size_t i = 0; i < seen->elements; i++) {
+        const size_t left = seen->elements - i;
+        if (rule->more > 0 && i % SIDE == 0)
+            above = above_near(rule, cycles.at + i, left < SIDE ? left : SIDE);
         seen->slow[i] += cycles.at[i] > above;
+    }
     seen->laps++;
     return cycles.experiment;
 }
@@ -193,13 +216,17 @@ static const char *look_often(struct lab *lab, const struct level_row *row,
 {
     const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
     const char *const text = lab_sector_trace(lab, row, shift);
-    const double above =
-        hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles;
+    /* Of what SMs share alone: what one has is as near to it as all of it. */
+    const struct miss_rule rule = {
+        .above =
+            hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles,
+        .more = row->of_sm ? 0 : (bracket->miss - bracket->hit) / 2,
+    };
     const char *experiment = NULL;
     double share = 0;
     *seen = (struct laps_seen){0};
     for (int i = 0; lab_ok(lab) && i < LAPS && share < share_least; i++) {
-        experiment = look_again(lab, text, above, seen);
+        experiment = look_again(lab, text, &rule, seen);
         if (i == 0)
             commonest(seen, &share);
     }
