@@ -10,7 +10,7 @@
 
 /* Lines of a page, whose two halves lie 4.1 standard errors apart if no line is
  * late; pages of a script; and how often a page is asked. */
-enum { LINES = 24, PAGES_AT_ONCE = 64, TRIES = 3, LEAD = 13 };
+enum { LINES = 24, PAGES_AT_ONCE = 64, TRIES = 8, LEAD = 13 };
 /* As in sides.c: chance does so once in a thousand. */
 static const double errors_least = 3.3;
 
@@ -65,7 +65,7 @@ static char side_of(const struct column *cycles, size_t page, uint64_t bits,
  * aside, brings each before its line is timed. */
 struct some_pages {
     size_t first, count;
-    uint64_t lead; /* lines; 0: none */
+    unsigned take; /* the first does without */
 };
 
 static void ask_pages(struct lab *lab, uint64_t line, uint64_t bits,
@@ -74,8 +74,9 @@ static void ask_pages(struct lab *lab, uint64_t line, uint64_t bits,
     const size_t first = some->first, pages = some->count;
     const uint64_t step = homes_step(line, bits, HOMES_PAGE, LINES);
     const char *text = script_of(lab, first, pages, step);
-    if (some->lead > 0)
-        text = lab_text(lab, "%s lead=%" PRIu64, text, some->lead * line);
+    if (some->take > 0)
+        text = lab_text(lab, "%s lead=%" PRIu64 " take=%u", text, LEAD * line,
+                        some->take);
     const struct column cycles = lab_column(lab, "cycles", "visit %s", text);
     for (size_t i = 0; lab_ok(lab) && i < pages; i++)
         if (sides[first + i] == ' ')
@@ -90,11 +91,11 @@ const char *homes_learn(struct lab *lab, uint64_t line, size_t pages)
     for (size_t at = 0; at < pages; at += PAGES_AT_ONCE) {
         const size_t count =
             pages - at < PAGES_AT_ONCE ? pages - at : PAGES_AT_ONCE;
-        for (int i = 0;
+        for (unsigned i = 0;
              lab_ok(lab) && i < TRIES && memchr(sides + at, ' ', count) != NULL;
              i++)
-            ask_pages(lab, line, bits,
-                      &(struct some_pages){at, count, i > 0 ? LEAD : 0}, sides);
+            ask_pages(lab, line, bits, &(struct some_pages){at, count, i},
+                      sides);
     }
     return lab_ok(lab) && strchr(sides, ' ') == NULL ? sides : NULL;
 }
