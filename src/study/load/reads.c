@@ -16,7 +16,8 @@ static const struct answer answers[] = {
     {of_gpu, "read_bandwidth", "B/s"},
     {0},
 };
-static const char *const kernels[] = {"chase op=ca", "chase op=cg", NULL};
+static const char *const kernels[] = {"chase op=ca", "chase op=cg",
+                                      "chase space=shared", NULL};
 
 /* What is disturbed by nobody adds 2 % to loads that are near (docs/trust.md,
  * the shipped noise), and rates are right; from 8 % on some are not. */
@@ -42,32 +43,45 @@ static struct bandwidth_question question(struct lab *lab,
     return q;
 }
 
-static struct cost cost_by(struct lab *lab, const char *op)
+static struct cost cost_by(struct lab *lab, const char *how)
 {
-    return lab_chase(lab, "chase op=%s bytes=1024 stride=32 warm=4 visits=64",
-                     op);
+    return lab_chase(lab, "chase %s bytes=1024 stride=32 warm=4 visits=64",
+                     how);
 }
 
 /* Where each run has late loads by chance runs do not tell by how much, and
- * differ: then single loads do. */
-static bool are_late(struct lab *lab, const struct cost *runs)
+ * differ: then single loads do.  What is late by as much is late by more of
+ * what costs less, so what is asked itself says it. */
+static bool are_late(struct lab *lab, const char *how, const struct cost *runs)
 {
     struct cost c = *runs;
     if (lab_ok(lab) && c.high - c.cycles > late_least * c.cycles)
-        c = lab_load_cost(lab, "op=ca bytes=1024 stride=32 warm=4");
+        c = lab_load_cost(lab, "%s bytes=1024 stride=32 warm=4", how);
     return c.excess > late_least * c.cycles;
 }
 
 static struct fact_reading ask_l1(struct lab *lab, struct beside *beside)
 {
     struct bandwidth_found found = {0};
-    const struct cost ca = cost_by(lab, "ca"), cg = cost_by(lab, "cg");
-    beside->late = are_late(lab, &ca);
+    const struct cost ca = cost_by(lab, "op=ca"), cg = cost_by(lab, "op=cg");
+    beside->late = are_late(lab, "op=ca", &ca);
     const struct bandwidth_question q = question(lab, NULL, beside, L1_READ);
     if (lab_ok(lab) && !hits_cheaper(ca.cycles, cg.cycles))
         lab_refuse(lab, "l1.*", why_l1_bypassed);
     else if (lab_ok(lab))
         found = bandwidth_ask(&q, NULL);
+    return bandwidth_reading(&found);
+}
+
+static struct fact_reading ask_shared(struct lab *lab,
+                                      const struct beside *beside)
+{
+    struct beside shared = *beside;
+    const struct cost c = cost_by(lab, "space=shared");
+    shared.late |= are_late(lab, "space=shared", &c);
+    const struct bandwidth_question q =
+        question(lab, NULL, &shared, SHARED_READ);
+    const struct bandwidth_found found = bandwidth_ask(&q, NULL);
     return bandwidth_reading(&found);
 }
 
@@ -91,11 +105,8 @@ static void reads_run(struct lab *lab)
     struct beside beside = {.now = gpu_state_read(lab, "clock")};
     if (lab_ok(lab))
         known->l1 = ask_l1(lab, &beside);
-    if (!lab_ok(lab))
-        return;
-    const struct bandwidth_question q = question(lab, NULL, &beside, SHARED_READ);
-    const struct bandwidth_found shared = bandwidth_ask(&q, NULL);
-    known->shared = bandwidth_reading(&shared);
+    if (lab_ok(lab))
+        known->shared = ask_shared(lab, &beside);
     if (lab_ok(lab))
         ask_gpu(lab, &beside, known);
 }
