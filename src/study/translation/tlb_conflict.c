@@ -18,12 +18,12 @@ enum { LOADS_MOST = 1 << 23, TAKES = 3 };
 /* ---- conflicts --------------------------------------------------------- */
 
 /* The fewest first places of the pool that do not fit with the listed ones;
- * more than `most` if all fit. */
+ * more than `most` if all fit, as none do. */
 static uint64_t fewest(struct tlb_question *q, size_t level,
                        const struct tlb_conflict *c, uint64_t most)
 {
     uint64_t low = 0, high = most;
-    if (tlb_fit(q, level, c, &c->set, most))
+    if (most == 0 || tlb_fit(q, level, c, &c->set, most))
         return most + 1;
     while (lab_ok(q->lab) && high - low > 1) {
         const uint64_t middle = (low + high) / 2;
