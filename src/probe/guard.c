@@ -1,6 +1,7 @@
 #include "probe/guard.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/buf.h"
 
@@ -247,14 +248,15 @@ bool guard_again(struct guard *guard, struct vigil *v,
     return !ends;
 }
 
+static const char *const what[] = {
+    [BY_ANOTHER] = "another process ran on the GPU",
+    [BY_DELAY] = "the GPU took clearly longer than it can",
+};
+
 /* That it is throttled the GPU says itself, between studies. */
 char *guard_verdict(struct guard *guard, const struct vigil *v,
                     const struct repetition *r, size_t count)
 {
-    static const char *const what[] = {
-        [BY_ANOTHER] = "another process ran on the GPU",
-        [BY_DELAY] = "the GPU took clearly longer than it can",
-    };
     size_t left[DISTURBANCES] = {0};
     for (size_t i = 0; i < count; i++)
         left[r[i].by]++;
@@ -268,4 +270,11 @@ char *guard_verdict(struct guard *guard, const struct vigil *v,
         return NULL;
     guard->left += !v->once && !v->hopeless && has_spent(guard, v);
     return buf_take(&text);
+}
+
+void guard_recall(struct guard *guard, const char *verdict)
+{
+    const bool leapt = strstr(verdict, what[BY_ANOTHER]) != NULL;
+    guard->leapt = guard->leapt || leapt;
+    guard->company = guard->company || leapt;
 }

@@ -104,5 +104,8 @@ bool guard_again(struct guard *guard, struct vigil *vigil,
  */
 char *guard_verdict(struct guard *guard, const struct vigil *vigil,
                     const struct repetition *r, size_t count);
+/* What the verdict of recorded samples says of others on the GPU: what a study
+ * asks hangs on it, too. */
+void guard_recall(struct guard *guard, const char *verdict);
 
 #endif

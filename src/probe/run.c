@@ -838,6 +838,8 @@ static int replay(struct prober *p, struct experiment *e, const char *name,
                   struct samples *samples, struct error *err)
 {
     int status = recording_find(p->recording, name, samples, err);
+    if (status == 0 && samples->disturbed != NULL)
+        guard_recall(&p->guard, samples->disturbed);
     if (status == 0)
         status = probe_prepare(e, p->info, err);
     return status == 0 ? samples_check(e, samples, err) : status;
