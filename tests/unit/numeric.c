@@ -35,7 +35,7 @@ static void cut(char *at, size_t length)
     memmove(at, at + length, strlen(at + length) + 1);
 }
 
-/* A report of a session without what differs between runs; freed by exit. */
+/* A report of a session without what differs between runs; the caller frees. */
 static char *report_of(const char *format)
 {
     static const char *const studies[] = {"banks", "clock"};
@@ -84,13 +84,18 @@ START_TEST(nothing_depends_on_the_language)
     char *plain[FORMATS];
     for (size_t i = 0; i < FORMATS; i++)
         plain[i] = report_of(formats[i]);
-    if (!speak_german())
-        SKIP("no locale with a decimal comma");
+    const bool german = speak_german();
     char comma[8];
     snprintf(comma, sizeof comma, "%.1f", 1.5);
-    ck_assert_str_eq(comma, "1,5");
-    for (size_t i = 0; i < FORMATS; i++)
-        assert_same(report_of(formats[i]), plain[i]);
+    ck_assert(!german || strcmp(comma, "1,5") == 0);
+    for (size_t i = 0; i < FORMATS; i++) {
+        char *const now = report_of(formats[i]);
+        assert_same(now, plain[i]);
+        free(now);
+        free(plain[i]);
+    }
+    if (!german)
+        SKIP("no locale with a decimal comma");
     measure_a_snippet();
     /* And it is taken back: the program still speaks its own. */
     snprintf(comma, sizeof comma, "%.1f", 1.5);
