@@ -381,6 +381,12 @@ enum sonde_list {
 int sonde_list(enum sonde_list what,
                void (*row)(void *context, const struct sonde_entry *entry),
                void *context, struct sonde_error *err);
+/* Calls `row` for each device that a spec names: of a simulated host as a whole
+ * ("sim:pair") each of its GPUs ("sim:pair:0", "sim:pair:1"), which sonde_open
+ * takes the first of; of all else the spec itself.  None is opened. */
+int sonde_devices(const char *spec,
+                  void (*row)(void *context, const struct sonde_entry *entry),
+                  void *context, struct sonde_error *err);
 /* In words: a study (question, method, needs, findings), a probe (parameters
  * with their ranges), a finding (which studies find it, and how), an instruction
  * of the table, a simulated GPU (whose numbers it has).  The caller frees. */

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "device/sim/profile/profile.h"
 #include "device/sim/profile/host.h"
+#include "device/sim/profile/profile.h"
 #include "device/sim/profile/shipped.h"
 #include "ptx/instruction.h"
 #include "report/page.h"
@@ -194,6 +194,32 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
     return session_hand_out(code, &why, err);
 }
 
+static void each_device(const char *spec, struct listener *l)
+{
+    static const char scheme[] = "sim:";
+    const unsigned gpus = strncmp(spec, scheme, sizeof scheme - 1) == 0
+                              ? host_gpus(spec + sizeof scheme - 1, NULL)
+                              : 0;
+    if (gpus == 0)
+        tell(l, &(struct sonde_entry){spec, "", ""});
+    for (unsigned i = 0; i < gpus; i++) {
+        char *const gpu = xasprintf("%s:%u", spec, i);
+        tell(l, &(struct sonde_entry){gpu, "", ""});
+        free(gpu);
+    }
+}
+
+int sonde_devices(const char *spec, list_row *row, void *context,
+                  struct sonde_error *err)
+{
+    SESSION_WORK(return session_out_of_memory(err));
+    if (spec == NULL || row == NULL)
+        return session_lacks(__func__, "the spec or what takes a row", err);
+    struct listener listener = {row, context};
+    each_device(spec, &listener);
+    return 0;
+}
+
 /* A paragraph, indented and wrapped. */
 static void explain_text(struct buf *out, const char *label, const char *text)
 {
@@ -286,14 +312,36 @@ static void explain_profile(const struct profile *p, const char *name,
                  p->source[0] != '\0' ? p->source : "not said where from");
 }
 
-/* "sim:NAME" or the name alone; false if there is no such profile. */
+static void explain_host(const struct host *h, const char *name,
+                         struct buf *out)
+{
+    char *const gpus = h->count == 1 ? xasprintf("sim:%s:0", name)
+                                     : xasprintf("sim:%s:0 to sim:%s:%u", name,
+                                                 name, h->count - 1);
+    buf_printf(out, "simulated host sim:%s\n\n", name);
+    explain_text(out, "", h->name);
+    explain_text(out, "GPUs:", gpus);
+    explain_text(out, "numbers:",
+                 h->source[0] != '\0' ? h->source : "not said where from");
+    free(gpus);
+}
+
+/* "sim:NAME" or the name alone; false if there is no such profile or host. */
 static bool explain_gpu(const char *name, struct buf *out)
 {
     static const char scheme[] = "sim:";
     struct profile *profile;
+    struct host *host;
+    unsigned gpu;
     struct error ignored;
     if (strncmp(name, scheme, sizeof scheme - 1) == 0)
         name += sizeof scheme - 1;
+    if (host_gpus(name, NULL) > 0 &&
+        host_open(name, NULL, &host, &gpu, &ignored) == 0) {
+        explain_host(host, name, out);
+        free(host);
+        return true;
+    }
     if (profile_open(name, NULL, &profile, &ignored) != 0)
         return false;
     explain_profile(profile, name, out);

@@ -76,6 +76,7 @@ START_TEST(functions_without_a_session_refuse_null)
 {
     ASSERT_LACKS(sonde_report_file, NULL, NULL, NULL, NULL);
     ASSERT_LACKS(sonde_list, SONDE_STUDIES, NULL, NULL);
+    ASSERT_LACKS(sonde_devices, NULL, NULL, NULL);
     ASSERT_LACKS(sonde_explain, NULL, NULL);
     ASSERT_LACKS(sonde_writable, NULL);
     ASSERT_LACKS(sonde_write, NULL, NULL);

@@ -42,31 +42,77 @@ bool devices_is_list(const char *device)
             (strchr(device, ',') != NULL && !names_file(device)));
 }
 
-/* A word without a scheme has that of the word before. */
+static bool is_number(const char *text, size_t length)
+{
+    return length > 0 && strspn(text, "0123456789") >= length;
+}
+
+/* How much of a word says what kind of device it is, with the colon; 0: it does
+ * not.  The GPUs of a host have a colon of their own: "pair:1". */
+static size_t scheme_of(const char *word, size_t length)
+{
+    static const char *const schemes[] = {"cuda:", "sim:", "replay:"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strlen(schemes[i]) <= length &&
+            strncmp(word, schemes[i], strlen(schemes[i])) == 0)
+            return strlen(schemes[i]);
+    return 0;
+}
+
+/* How much of the word before stands before this one, too: a number follows
+ * what its number follows, all else the scheme. */
+static size_t shared_with(const char *before, const char *word, size_t length)
+{
+    const char *const colon = strrchr(before, ':');
+    return is_number(word, length) && is_number(colon + 1, strlen(colon + 1))
+               ? (size_t)(colon + 1 - before)
+               : scheme_of(before, strlen(before));
+}
+
 static int take_apart(const char *list, struct devices *d)
 {
-    const char *scheme = list;
-    size_t scheme_length = 0;
     for (const char *at = list;; at++) {
         const size_t length = strcspn(at, ",");
-        const char *const colon = memchr(at, ':', length);
-        if (length == 0 || (colon == NULL && scheme_length == 0)) {
+        const char *const before = d->count > 0 ? d->specs[d->count - 1] : NULL;
+        const bool whole = scheme_of(at, length) > 0;
+        if (length == 0 || (!whole && before == NULL)) {
             say("-d takes GPUs with commas between, as in cuda:0,2 or "
                 "sim:k20c,sim:v100, or all; not '%s'",
                 list);
             return USAGE;
         }
-        if (colon != NULL) {
-            scheme = at;
-            scheme_length = (size_t)(colon + 1 - at);
-            add(d, "", 0, at, length);
-        } else {
-            add(d, scheme, scheme_length, at, length);
-        }
+        add(d, before != NULL ? before : "",
+            whole ? 0 : shared_with(before, at, length), at, length);
         at += length;
         if (*at == '\0')
             return 0;
     }
+}
+
+/* ---- hosts --------------------------------------------------------------- */
+
+static void add_device(void *context, const struct sonde_entry *entry)
+{
+    add(context, "", 0, entry->name, strlen(entry->name));
+}
+
+/* A simulated host is all its GPUs. */
+static int take_hosts_apart(struct devices *d)
+{
+    struct devices all = {.listed = d->listed};
+    struct sonde_error err;
+    for (size_t i = 0; i < d->count; i++) {
+        const int code = sonde_devices(d->specs[i], add_device, &all, &err);
+        if (code != 0) {
+            say("%s", err.text);
+            devices_free(&all);
+            return sonde_exit_status(code);
+        }
+    }
+    all.listed = all.listed || all.count > d->count;
+    devices_free(d);
+    *d = all;
+    return 0;
 }
 
 /* ---- asking in a child --------------------------------------------------- */
@@ -230,11 +276,13 @@ int devices_named(const char *device, struct devices *d)
         return 0;
     if (!devices_is_list(device)) {
         add(d, "", 0, device, strlen(device));
-        return 0;
+        return take_hosts_apart(d);
     }
     if (strcmp(device, "all") != 0) {
         d->listed = true;
-        const int status = take_apart(device, d);
+        int status = take_apart(device, d);
+        if (status == 0)
+            status = take_hosts_apart(d);
         return status != 0 ? status : ask_child(look_for_missing, d);
     }
     const int status = devices_all(d);

@@ -201,6 +201,7 @@ struct job {
     const char *format;
     bool tree;
     struct task task; /* that it is for */
+    bool by_place;    /* GPUs are numbered as they stand in the list */
 };
 
 static int write_reports(const struct options *o, const struct job *job,
@@ -263,15 +264,26 @@ static void look_for_others(const struct options *o, const struct job *job,
             sonde_device_spec(session));
 }
 
+/* "sim:pair:1" is GPU 1 of its host. */
+static const char *number_in_host(const char *spec)
+{
+    if (strncmp(spec, "sim:", 4) != 0)
+        return NULL;
+    const char *const number = strrchr(spec, ':') + 1;
+    return number > spec + 4 && number[0] != '\0' &&
+                   number[strspn(number, "0123456789")] == '\0'
+               ? number
+               : NULL;
+}
+
 /* Its number on the host: that of the driver, before CUDA_VISIBLE_DEVICES; of
- * a task its rank, which is the task's alone; else its place in the list. */
-static size_t number_of(const char *spec, size_t index, const struct task *task)
+ * what has none its place in the list. */
+static size_t number_of(const char *spec, size_t index)
 {
     const char *at = getenv("CUDA_VISIBLE_DEVICES");
-    if (task->variable != NULL)
-        return task->rank;
-    if (spec == NULL || strncmp(spec, "cuda:", 5) != 0 || spec[5] < '0' ||
-        spec[5] > '9')
+    if (number_in_host(spec) != NULL)
+        return strtoul(number_in_host(spec), NULL, 10);
+    if (strncmp(spec, "cuda:", 5) != 0 || spec[5] < '0' || spec[5] > '9')
         return index;
     const size_t shown = strtoul(spec + 5, NULL, 10);
     for (size_t i = 0; at != NULL && *at >= '0' && *at <= '9'; i++) {
@@ -283,12 +295,32 @@ static size_t number_of(const char *spec, size_t index, const struct task *task)
     return shown;
 }
 
+/* Names of files must tell the GPUs of a list apart, which may be of several
+ * hosts: then each has its place as its number. */
+static bool is_number_twice(const struct devices *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (number_of(d->specs[i], i) == number_of(d->specs[k], k))
+                return true;
+    return false;
+}
+
+/* That of a task is its rank, which is the task's alone. */
+static size_t number_among(const struct job *job, const char *spec,
+                           size_t index)
+{
+    if (job->task.variable != NULL)
+        return job->task.rank;
+    return spec == NULL || job->by_place ? index : number_of(spec, index);
+}
+
 static int measure_one(const struct options *all, const char *spec,
                        size_t index, const void *context)
 {
     const struct job *const job = context;
     struct options o = *all;
-    struct pattern_names names = {.index = number_of(spec, index, &job->task)};
+    struct pattern_names names = {.index = number_among(job, spec, index)};
     char *const record = pattern_fill(all->record, &names);
     o.device = spec;
     o.record = record;
@@ -340,8 +372,9 @@ static int choose(const struct options *o, struct devices *d,
 }
 
 static int measure_all(const struct options *o, struct devices *d,
-                       const struct job *job)
+                       struct job *job)
 {
+    job->by_place = is_number_twice(d);
     struct options one = *o;
     const bool several = d->count > 1;
     one.one_of_many = several || job->task.variable != NULL;

@@ -11,4 +11,5 @@ done
 "$SONDE" explain l1.size | grep -q 'finding l1.size, of study size' || echo "no study finds l1.size"
 "$SONDE" explain l1.latency add.u32 | grep -q 'isa.add.u32.latency.O3' || echo "nothing is found of add.u32"
 "$SONDE" explain sim:k20c | grep -q 'chosen: sets' || echo "sim:k20c has no source"
+"$SONDE" explain sim:pair | grep -q "sim:pair:0 to sim:pair:1" || echo "sim:pair has no GPUs"
 exit 0

@@ -320,3 +320,20 @@ int host_open(const char *what, const char *folder, struct host **host,
     free(name);
     return status;
 }
+
+unsigned host_gpus(const char *what, const char *folder)
+{
+    struct host *host;
+    struct error ignored;
+    unsigned gpu;
+    char *const name = xstrdup(what);
+    cut_number(name);
+    const bool whole = strcmp(name, what) == 0;
+    free(name);
+    if (!whole || host_open(what, folder, &host, &gpu, &ignored) != 0 ||
+        host == NULL)
+        return 0;
+    const unsigned count = host->count;
+    free(host);
+    return count;
+}

@@ -36,6 +36,9 @@ struct host {
  */
 int host_open(const char *what, const char *folder, struct host **host,
               unsigned *gpu, struct error *err);
+/* How many GPUs it has, if `what` names a host as a whole, without a number;
+ * 0: it names something else, or is wrong, which opening it says. */
+unsigned host_gpus(const char *what, const char *folder);
 /* `where` is what complaints call it. */
 int host_parse(const char *text, const char *where, struct host **host,
                struct error *err);
