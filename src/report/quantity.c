@@ -32,7 +32,7 @@ bool quantity_scales(const char *unit)
 }
 
 /* The largest name of which the number has at least one. */
-static const char *scale(double number, const char *unit, double *factor)
+const char *quantity_scale(double number, const char *unit, double *factor)
 {
     *factor = 1;
     for (size_t i = 0; i < COUNT_OF(units); i++) {
@@ -97,7 +97,7 @@ void quantity_number(struct buf *out, double number, double doubt,
         buf_text(out, "no number");
         return;
     }
-    const char *const name = scale(number, unit, &factor);
+    const char *const name = quantity_scale(number, unit, &factor);
     put_number(out, number / factor);
     if (doubt > 0)
         put_doubt(out, doubt / factor);
@@ -117,7 +117,7 @@ static const char *scale_list(const struct value *list, const char *unit,
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].kind == VALUE_NUMBER)
             most = fmax(most, fabs(list->items[i].number));
-    return scale(most, unit, factor);
+    return quantity_scale(most, unit, factor);
 }
 
 /* The items of a list but those at its end that were not measured: the unit

@@ -13,6 +13,9 @@
 /* True of a unit that numbers are told in multiples of: KiB of B. */
 bool quantity_scales(const char *unit);
 
+/* The name of the unit that such a number is told in, by which it is divided:
+ * "GB/s" and 1e9. */
+const char *quantity_scale(double number, const char *unit, double *factor);
 /* "216 KiB"; with doubt > 0, in the unit of the number, "216 ± 4 KiB". */
 void quantity_number(struct buf *out, double number, double doubt,
                      const char *unit);

@@ -656,7 +656,9 @@ START_TEST(a_format_takes_several_or_says_why_not)
         struct error err;
         const int code = report_write(report_formats[i], both, 2,
                                       &(struct report_style){0}, &out, &err);
-        if (report_formats[i]->write_several == NULL) {
+        /* Of several the picture draws links alone, and there are none. */
+        if (report_formats[i]->write_several == NULL ||
+            report_formats[i] == &report_svg) {
             ck_assert_int_eq(code, ERR_USAGE);
             ck_assert_ptr_nonnull(strstr(err.text, "uuid: GPU-1 and GPU-2"));
         } else {

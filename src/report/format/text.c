@@ -8,6 +8,7 @@
 #include "report/costs.h"
 #include "report/grid.h"
 #include "report/headline.h"
+#include "report/plot/pairs.h"
 #include "report/screen/screen.h"
 #include "report/tree.h"
 #include "report/wide.h"
@@ -35,6 +36,16 @@ static void list_write(const struct writer *w)
                        w->results->findings[i]);
 }
 
+/* What is between GPUs, of one report or of several. */
+static void put_pairs(const struct results *const *results, size_t count,
+                      const struct page *page)
+{
+    struct pairs_list pairs = pairs_of(results, count);
+    for (size_t i = 0; i < pairs.count; i++)
+        pairs_write(&pairs.at[i], page);
+    pairs_free(&pairs);
+}
+
 static int text_write(const struct results *results,
                       const struct report_style *style, struct buf *out,
                       struct error *err)
@@ -54,6 +65,7 @@ static int text_write(const struct results *results,
         list_write(&w);
     else if (style->verbose >= REPORT_TREE || !screen_topology(&w))
         tree_write(&w);
+    put_pairs(&results, 1, &w.page);
     writer_notice(&w);
     return 0;
 }
@@ -85,6 +97,7 @@ static int text_write_several(const struct results *const *results,
     wide_write(&table, &page);
     wide_free(&table);
     grid_free(&g);
+    put_pairs(results, count, &page);
     return 0;
 }
 

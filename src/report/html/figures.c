@@ -24,6 +24,7 @@ static const struct section {
     {"sms", "Which SMs",
      TEXTS("sm.*", "*_of_sm", "*.sm_sides", "*_of_warp", "*.sms_sharing")},
     {"operators", "Operators and hints", TEXTS("transpose.*")},
+    {"links", "Links", TEXTS("link.*")},
     {"bandwidth", "Bandwidth", TEXTS("*bandwidth*")},
     {"load", "Latency under load", TEXTS("*loaded_latency")},
     {"contention", "Contention", TEXTS("contention.*")},

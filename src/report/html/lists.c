@@ -18,6 +18,7 @@
 #include "report/plot/bars.h"
 #include "report/plot/cells.h"
 #include "report/plot/chart.h"
+#include "report/plot/pairs.h"
 #include "report/quantity.h"
 #include "report/storage.h"
 #include "report/tree.h"
@@ -330,6 +331,15 @@ static void draw_sides(struct list *l)
     put_cells(l, "SM", "part of L2", of, last);
 }
 
+/* What is between this GPU and others: a row of the matrix that the reports of
+ * all make. */
+static void draw_pairs(struct list *l)
+{
+    struct matrix m = pairs_row(l->f);
+    matrix_write(&m, l->label, l->h->out);
+    matrix_free(&m);
+}
+
 /* ---- masks --------------------------------------------------------------- */
 
 static unsigned long long bit_of(const struct value *v)
@@ -421,13 +431,15 @@ static const struct way {
     {"*.copy_of_warp", has_groups, draw_map},
     {"*_effects", has_percent, draw_effects},
     {"memory.patterns_*", has_numbers, draw_bars},
+    {"link.*", pairs_has, draw_pairs},
     {"*", has_numbers, NULL},
 };
 
 static const struct way *way_of(const struct finding *f)
 {
     const struct way *way = ways;
-    while (!text_glob(way->pattern, f->id))
+    while (!text_glob(way->pattern, f->id) ||
+           (way->draw == draw_pairs && !pairs_has(f)))
         way++;
     return way;
 }

@@ -5,6 +5,7 @@
  * lighter where these would not be seen, and shapes besides.
  */
 #include "report/html/html.h"
+#include "report/plot/matrix.h"
 
 static const char colours[] =
     ":root{color-scheme:light dark;"
@@ -131,6 +132,7 @@ void html_style(struct buf *out)
                    i, i, i, i, i, i, i);
     for (int i = 0; i < GROUPS; i++)
         buf_printf(out, ".cell.g%d{fill:var(--g%d)}\n", i, i);
+    matrix_style(out);
     buf_text(out, "</style>\n");
 }
 

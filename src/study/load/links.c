@@ -277,6 +277,7 @@ static void ask_kernels(struct lab *lab)
 /* ---- other GPUs -------------------------------------------------------- */
 
 struct peers {
+    unsigned self; /* the number of the GPU itself */
     size_t count;
     unsigned number[PEERS_MOST];
     const char *memory[PEERS_MOST]; /* the word of experiments */
@@ -288,9 +289,12 @@ static struct peers find_peers(struct lab *lab)
     struct peers p = {0};
     const struct samples *const s = lab_probe(lab, "peers");
     const struct column gpus = lab_column_of(lab, s, "gpu"),
+                        self = lab_column_of(lab, s, "self"),
                         reached = lab_column_of(lab, s, "reached");
     for (size_t i = 0; i < gpus.count && p.count < PEERS_MOST; i++)
-        if (reached.at[i] > 0) {
+        if (self.at[i] > 0) {
+            p.self = (unsigned)gpus.at[i];
+        } else if (reached.at[i] > 0) {
             p.number[p.count] = (unsigned)gpus.at[i];
             p.memory[p.count++] = lab_text(lab, "gpu%.0f", gpus.at[i]);
         }
@@ -302,6 +306,15 @@ static struct sweep begin_list(struct lab *lab, const char *attribute)
     return sweep_begin(lab, "link", attribute, "peers");
 }
 
+/* Whose row of the matrix it is. */
+static bool end_list(struct sweep *list, const struct peers *p)
+{
+    const bool measured = sweep_end(list);
+    if (measured)
+        finding_protocol(list->finding, "gpu", value_number(p->self));
+    return measured;
+}
+
 static void ask_latencies(struct lab *lab, struct peers *p)
 {
     struct sweep list = begin_list(lab, "latency");
@@ -311,7 +324,7 @@ static void ask_latencies(struct lab *lab, struct peers *p)
         p->latency[i] = c.cycles;
         sweep_add(&list, value_number(p->number[i]), c.cycles, c.experiment);
     }
-    if (sweep_end(&list))
+    if (end_list(&list, p))
         finding_protocol(list.finding, "load", value_text("ld.global.cv.u64"));
 }
 
@@ -357,7 +370,7 @@ static void ask_copies_of_peers(struct lab *lab, const struct peers *p,
                   lab_ok(lab) ? stats_median(rates.at, rates.count) : 0,
                   rates.experiment);
     }
-    sweep_end(&list);
+    end_list(&list, p);
 }
 
 static void ask_kernels_of_peers(struct lab *lab, const struct peers *p,
@@ -376,7 +389,7 @@ static void ask_kernels_of_peers(struct lab *lab, const struct peers *p,
             lab_fail(lab, ERR_UNSUPPORTED, "%s",
                      flaw != NULL ? flaw : why_no_more_room);
     }
-    sweep_end(&list);
+    end_list(&list, p);
 }
 
 static void ask_peers(struct lab *lab)
