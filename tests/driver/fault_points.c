@@ -24,8 +24,11 @@ const char *const fault_kind_names[FAULT_KINDS] = {
 };
 
 /* What is run, in the planner's order: loads of each kind, textures, shared
- * memory, in a tenth of a second. */
-static const char *const studies[] = {"clock", "cached", "banks", "sharing"};
+ * memory, in a tenth of a second.  `sector` stands here since `sharing` needs it:
+ * what the first n run must be what all run first, or calls would be taken for
+ * those of another study (run_clean sees to that). */
+static const char *const studies[] = {"clock", "cached", "sector", "banks",
+                                      "sharing"};
 enum { STUDIES = COUNT_OF(studies), ENTRIES_MOST = 128 };
 
 struct calls {
@@ -80,7 +83,8 @@ static void become_sonde(const struct fault_rig *rig, const char *fault,
     for (size_t i = 0; i < count; i++)
         words[n++] = studies[i];
     char *const json = path_in(rig, "report.json");
-    const char *const rest[] = {"-d", "cuda:0", "-q"};
+    /* Without a fault it tells which studies ran (read_order). */
+    const char *const rest[] = {"-d", "cuda:0", fault[0] == '\0' ? "-v" : "-q"};
     for (size_t i = 0; i < COUNT_OF(rest); i++)
         words[n++] = rest[i];
     if (strcmp(command, "run") == 0) {
@@ -204,16 +208,50 @@ static json_t *read_report(const struct fault_rig *rig, json_error_t *why)
     return report;
 }
 
+/* Appends the studies of a run, a line each, in the order in which they ran, but
+ * for the verdict, which calls nothing and comes last. */
+static void read_order(const struct fault_rig *rig, struct buf *order)
+{
+    char *const path = path_in(rig, "err");
+    FILE *const file = fopen(path, "r");
+    char line[512], name[64];
+    free(path);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "sonde: study %63[^:]:", name) == 1 &&
+            strcmp(name, "verdict") != 0)
+            buf_printf(order, "%s\n", name);
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Whether the latest run began with all that the run before it did, and then did
+ * more; `before` becomes its own. */
+static bool goes_on(const struct fault_rig *rig, struct buf *before)
+{
+    struct buf now = {0};
+    read_order(rig, &now);
+    const bool on =
+        now.length > before->length &&
+        (before->length == 0 ||
+         memcmp(now.data, before->data, before->length) == 0);
+    buf_free(before);
+    *before = now;
+    return on;
+}
+
 static bool run_clean(struct fault_rig *rig)
 {
     char *const libraries = good_libraries(rig);
+    struct buf order = {0};
     bool good = true;
     for (size_t n = 0; good && n <= STUDIES; n++) {
         const struct run run = n == 0 ? run_sonde(rig, "", libraries, "ptx", 1)
                                       : run_sonde(rig, "", libraries, "run", n);
         rig->clean_s = run.s;
-        good = run.status == 0 && read_counts(rig, n);
+        good = run.status == 0 && read_counts(rig, n) &&
+               (n == 0 || goes_on(rig, &order));
     }
+    buf_free(&order);
     json_error_t why;
     json_t *const report = good ? read_report(rig, &why) : NULL;
     rig->clean = json_incref(json_object_get(report, "findings"));
@@ -229,8 +267,10 @@ struct fault_rig *fault_rig_new(const char *build, const char *folder)
     rig->folder = xstrdup(folder);
     if (run_clean(rig))
         return rig;
-    fprintf(stderr, "faults: %s/sonde fails without any (%s/err)\n", build,
-            folder);
+    fprintf(stderr,
+            "faults: %s/sonde fails without any, or runs studies in another "
+            "order (%s/err)\n",
+            build, folder);
     fault_rig_free(rig);
     return NULL;
 }
@@ -558,7 +598,7 @@ char *fault_command(const struct fault_rig *rig, const struct fault_point *p)
     return xasprintf("FAULT=%s FAULT_PROFILE=./tests/driver/faulty/gpu.json "
                      "SONDE_LIBCUDA=%s/tests/faulty/libcuda.so.1 "
                      "SONDE_LIBNVML=%s/tests/faulty/libnvidia-ml.so.1 "
-                     "%s/sonde run clock cached banks sharing -d cuda:0 "
+                     "%s/sonde run clock cached sector banks sharing -d cuda:0 "
                      "--no-cache --json -",
                      p->what, rig->build, rig->build, rig->build);
 }

@@ -2,26 +2,35 @@
  * Some faults of the driver and the management library, of all kinds, on the
  * program as users run it; `make faults` tries all there are.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "fault_points.h"
 #include "testing.h"
 
 /* Of each kind; a prime apart, so that they are of many entry points. */
 enum { TRIED = 2, APART = 211 };
 
-static struct fault_rig *rig_of(char *folder)
+/* The folder of the build; NULL where program or driver are not built. */
+static char *build_folder(void)
 {
     char *const build = testing_fake_driver();
     char *const end = strstr(build, "/tests/fake");
-    struct fault_rig *rig = NULL;
-    if (end != NULL) {
+    if (end != NULL)
         *end = '\0';
-        rig = fault_rig_new(build, folder);
-    }
+    char *const driver = xasprintf("%s/tests/faulty/libcuda.so.1", build);
+    char *const sonde = xasprintf("%s/sonde", build);
+    const bool built = end != NULL && access(driver, R_OK) == 0 &&
+                       access(sonde, X_OK) == 0;
+    free(sonde);
+    free(driver);
+    if (built)
+        return build;
     free(build);
-    return rig;
+    return NULL;
 }
 
 static void try_kind(const struct fault_rig *rig,
@@ -42,10 +51,12 @@ static void try_kind(const struct fault_rig *rig,
 
 START_TEST(faults_cost_what_they_befall_and_no_more)
 {
-    char *const folder = testing_folder();
-    struct fault_rig *const rig = rig_of(folder);
-    if (rig == NULL)
+    char *const build = build_folder();
+    if (build == NULL)
         SKIP("the program or the faulty driver is not built");
+    char *const folder = testing_folder();
+    struct fault_rig *const rig = fault_rig_new(build, folder);
+    ck_assert_msg(rig != NULL, "it fails without a fault");
     struct fault_points points = fault_points_of(rig);
     ck_assert_uint_gt(points.count, 1000);
     for (int kind = 0; kind < FAULT_KINDS; kind++)
@@ -53,6 +64,7 @@ START_TEST(faults_cost_what_they_befall_and_no_more)
     free(points.at);
     fault_rig_free(rig);
     free(folder);
+    free(build);
 }
 END_TEST
 
