@@ -338,8 +338,8 @@ START_TEST(a_failed_device_leaves_a_reason_everywhere)
 }
 END_TEST
 
-/* What was found until then stays: the study `clock` needs ten launches; and the
- * next one asks, too, since what failed once may pass. */
+/* What was found until then stays: the study `clock` needs ten launches; and
+ * the next one asks, too, since what failed once may pass. */
 START_TEST(what_was_measured_before_a_failure_stays)
 {
     struct rig rig;
@@ -446,6 +446,39 @@ START_TEST(a_stop_is_the_reason)
 }
 END_TEST
 
+static void propose_sector(struct rig *rig, const char *study, double bytes,
+                           const char *why_no_other)
+{
+    lab_begin(&rig->lab, study_find(study));
+    if (bytes > 0)
+        finding_set(lab_finding(&rig->lab, "l1", "sector"), STATUS_MEASURED,
+                    value_number(bytes), "B");
+    lab_leave_proposals(&rig->lab, why_no_other);
+}
+
+/* Expected: what the study that would have contradicted it could not, since the
+ * device was lost, is in doubt.  Was: measured. */
+START_TEST(what_one_did_not_hear_who_was_lost_is_in_doubt)
+{
+    const bool lost = _i == 1;
+    struct rig rig;
+    open_rig(&rig, 0);
+    propose_sector(&rig, "sector", 32, why_not_reached);
+    propose_sector(&rig, "size", 0, lost ? why_stopped : why_not_reached);
+    lab_begin(&rig.lab, study_find("verdict"));
+    study_find("verdict")->run(&rig.lab);
+    const struct finding *const f = results_find(&rig.results, "l1.sector");
+    ck_assert_double_eq(f->value.number, 32);
+    ck_assert_int_eq(f->status, lost ? STATUS_IN_DOUBT : STATUS_MEASURED);
+    if (lost)
+        ck_assert_pstr_eq(f->because,
+                          "the study size, which may speak against it, did not "
+                          "come to its end: measuring was stopped");
+    results_free(&rig.lab.proposals);
+    close_rig(&rig);
+}
+END_TEST
+
 START_TEST(a_block_has_a_warp_at_least)
 {
     static const struct {
@@ -491,6 +524,8 @@ Suite *suite_plan(void)
     tcase_add_test(t, a_budget_ends_a_study_between_its_experiments);
     tcase_add_test(t, a_study_that_finds_no_end_is_ended);
     tcase_add_test(t, a_stop_is_the_reason);
+    tcase_add_loop_test(t, what_one_did_not_hear_who_was_lost_is_in_doubt, 0,
+                        2);
     tcase_add_test(t, a_block_has_a_warp_at_least);
     return suite;
 }

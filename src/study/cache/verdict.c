@@ -157,8 +157,8 @@ static bool is_line_a_bound(const struct lab *lab, const char *component)
 {
     const struct finding *const line =
         lab_proposal(lab, "line", component, "line");
-    return line != NULL && (line->status == STATUS_AT_MOST ||
-                            line->status == STATUS_AT_LEAST);
+    return line != NULL &&
+           (line->status == STATUS_AT_MOST || line->status == STATUS_AT_LEAST);
 }
 
 static void bound_by_order(struct finding *size)
@@ -408,6 +408,53 @@ static void judge_parts(struct lab *lab, const char *component,
         finding_none(f, "%s", lab_why_unknown(lab, component, "line"));
 }
 
+/* ---- those who were not heard ------------------------------------------- */
+
+/* Whether the study came to its end with that component. */
+static bool came_to(const struct lab *lab, const struct study *study,
+                    const char *component)
+{
+    const struct answer *a = study->proposes;
+    for (; a != NULL && a->attribute != NULL; a++) {
+        const struct finding *const f =
+            lab_proposal(lab, study->name, component, a->attribute);
+        if (f != NULL && !f->skipped &&
+            (f->value.kind != VALUE_NONE || f->because != NULL))
+            return true;
+    }
+    return false;
+}
+
+/* Why a study that has a say here ended before it could; NULL if none did. */
+static const char *why_unheard(struct lab *lab, const char *component,
+                               const char *attribute)
+{
+    for (const struct study *const *s = study_table; *s != NULL; s++) {
+        const struct finding *const f =
+            lab_proposal(lab, (*s)->name, component, attribute);
+        if (f != NULL && f->skipped &&
+            strcmp(f->because, why_not_reached) != 0 &&
+            !came_to(lab, *s, component))
+            return lab_text(lab, why_by_unheard, (*s)->name, f->because);
+    }
+    return NULL;
+}
+
+/* What one who was lost would have said may be another number, or that it is
+ * none: so nothing is sure that he did not hear.  A bound holds all the same.
+ */
+static void doubt_by_unheard(struct lab *lab, const char *component,
+                             const char *attribute)
+{
+    const char *const why = why_unheard(lab, component, attribute);
+    const struct finding *const judged = lab_found(lab, component, attribute);
+    for (size_t i = 0; why != NULL && i < lab->results->finding_count; i++) {
+        struct finding *const f = lab->results->findings[i];
+        if (f == judged && f->status == STATUS_MEASURED)
+            finding_doubt(f, why);
+    }
+}
+
 /* ---- all ---------------------------------------------------------------- */
 
 static const struct {
@@ -425,10 +472,12 @@ static void verdict_run(struct lab *lab)
 {
     for (size_t i = 0; i < COUNT_OF(questions); i++)
         for (const char *const *c = questions[i].components; *c != NULL; c++)
-            if (is_complete(lab, *c, questions[i].attribute))
+            if (is_complete(lab, *c, questions[i].attribute)) {
                 questions[i].judge(lab, *c, questions[i].attribute);
-            else
+                doubt_by_unheard(lab, *c, questions[i].attribute);
+            } else {
                 drop_open(lab, *c, questions[i].attribute);
+            }
 }
 
 const struct study study_verdict = {
@@ -437,7 +486,8 @@ const struct study study_verdict = {
     .method = "Estimates by rings, by sets and ways, by lines in random "
               "order and by instructions are compared; where they differ, the "
               "one that leans on least is taken, and says what spoke against "
-              "it, or none.",
+              "it, or none.  What one would have judged that was lost is in "
+              "doubt.",
     .answers = answers,
     .judges = true,
     .run = verdict_run,
