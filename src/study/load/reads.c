@@ -49,15 +49,22 @@ static struct cost cost_by(struct lab *lab, const char *how)
                      how);
 }
 
+/* True if it is known to be at most so large a share: of what noise hides
+ * nothing is (a cost of no cycles, or of none that is a number). */
+static bool is_small(double cycles, const struct cost *c)
+{
+    return c->cycles > 0 && cycles <= late_least * c->cycles;
+}
+
 /* Where each run has late loads by chance runs do not tell by how much, and
  * differ: then single loads do.  What is late by as much is late by more of
  * what costs less, so what is asked itself says it. */
 static bool are_late(struct lab *lab, const char *how, const struct cost *runs)
 {
     struct cost c = *runs;
-    if (lab_ok(lab) && c.high - c.cycles > late_least * c.cycles)
+    if (lab_ok(lab) && !is_small(c.high - c.cycles, &c))
         c = lab_load_cost(lab, "%s bytes=1024 stride=32 warm=4", how);
-    return c.excess > late_least * c.cycles;
+    return !is_small(c.excess, &c);
 }
 
 static struct fact_reading ask_l1(struct lab *lab, struct beside *beside)
