@@ -295,7 +295,7 @@ static int try_tlb(struct trying *t, unsigned level)
     const double few =
         level == 1 ? FEW : told_number(&t->told, "tlb_l1", "entries") * 1.5;
     const double many = ceil(1.5 * entries);
-    if (entries == 0 || region < 2 << 20 || many > PAGES_MOST ||
+    if (entries == 0 || few == 0 || region < 2 << 20 || many > PAGES_MOST ||
         few > entries || (beyond > 0 && many * region > beyond))
         return 0;
     double hit = 0, miss = 0;
