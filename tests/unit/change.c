@@ -117,6 +117,15 @@ START_TEST(estimate_keeps_the_least_segment)
 END_TEST
 
 /* F and G of {1, 2, 3} and {2, 3, 4, 5}: at 3 they are 1 and 1/2. */
+START_TEST(estimate_of_two_least_segments_is_between)
+{
+    const double series[] = {1, 1, 5, 5};
+    ck_assert_uint_eq(change_estimate(series, 4, 2), 2);
+    ck_assert_uint_eq(change_estimate(series, 3, 2), 0);
+    ck_assert_uint_eq(change_estimate(series, 4, 0), 0);
+}
+END_TEST
+
 START_TEST(ks_statistic_is_the_greatest_distance)
 {
     const double a[] = {3, 1, 2}, b[] = {5, 2, 4, 3};
@@ -296,6 +305,7 @@ Suite *suite_change(void)
     tcase_add_test(t, estimate_finds_the_step);
     tcase_add_loop_test(t, estimate_is_the_argmin_of_the_costs, 0, 30);
     tcase_add_test(t, estimate_keeps_the_least_segment);
+    tcase_add_test(t, estimate_of_two_least_segments_is_between);
     tcase_add_test(t, ks_statistic_is_the_greatest_distance);
     tcase_add_test(t, ks_statistic_minds_ties);
     tcase_add_test(t, ks_critical_is_that_of_the_tables);

@@ -274,6 +274,54 @@ START_TEST(order_of_samples_does_not_matter)
 }
 END_TEST
 
+/* `count` samples of each cycle from `from` on. */
+static size_t fill(double *values, size_t n, double from, size_t cycles,
+                   size_t count)
+{
+    for (size_t i = 0; i < cycles * count; i++)
+        values[n++] = from + (double)(i / count);
+    return n;
+}
+
+/* Two humps of one level, behind another; the valley has four fifths. */
+START_TEST(humps_are_one_level_beside_others)
+{
+    double values[4300];
+    size_t n = fill(values, 0, 100, 5, 100);
+    n = fill(values, n, 500, 5, 100);
+    n = fill(values, n, 1000, 10, 100);
+    n = fill(values, n, 1010, 10, 80);
+    n = fill(values, n, 1020, 10, 100);
+    struct levels levels;
+    levels_find(values, n, &levels_usual, &levels);
+    ck_assert_uint_eq(levels.count, 3);
+    ck_assert_double_eq(levels.level[0].centre, 102);
+    ck_assert_double_eq(levels.level[1].centre, 502);
+    ck_assert_uint_eq(levels.level[2].count, 2800);
+    ck_assert_double_eq(levels.level[2].low, 1000);
+    ck_assert_double_eq(levels.level[2].high, 1029);
+    ck_assert_uint_eq(levels.outliers, 0);
+}
+END_TEST
+
+/* A hundredth of the density at the top is still of the level, less is not. */
+START_TEST(a_level_ends_below_a_hundredth)
+{
+    const struct levels_rule by_cycle = {0.01, 4, 1};
+    double values[1040];
+    struct levels levels;
+    for (size_t few = 8; few <= 10; few += 2) {
+        size_t n = fill(values, 0, 99, 1, few);
+        n = fill(values, n, 100, 1, 1000);
+        n = fill(values, n, 101, 1, few);
+        levels_find(values, n, &by_cycle, &levels);
+        ck_assert_uint_eq(levels.count, 1);
+        ck_assert_uint_eq(levels.level[0].count, few == 10 ? 1020 : 1000);
+        ck_assert_uint_eq(levels.outliers, few == 10 ? 0 : 16);
+    }
+}
+END_TEST
+
 START_TEST(of_nothing_there_are_no_levels)
 {
     struct levels levels;
@@ -402,6 +450,8 @@ Suite *suite_levels(void)
     tcase_add_test(t, fractions_of_a_cycle_are_no_levels);
     tcase_add_test(t, a_larger_distance_joins_near_levels);
     tcase_add_test(t, order_of_samples_does_not_matter);
+    tcase_add_test(t, humps_are_one_level_beside_others);
+    tcase_add_test(t, a_level_ends_below_a_hundredth);
     tcase_add_test(t, of_nothing_there_are_no_levels);
     tcase_add_test(t, the_smallest_levels_give_way);
     tcase_add_test(t, classify_takes_what_is_in_or_near_a_level);

@@ -142,6 +142,7 @@ static struct trace_fit find_one_set(const struct answering *a)
         .sector = LINE, .least = 0.99 * bytes, .most = 1.01 * bytes};
     struct trace_fit fit;
     struct trace_search *const search = trace_search_new(&found, &range);
+    trace_search_check(search, &found);
     trace_search_check(search, &fitting);
     trace_search_judge(search, &fit);
     trace_search_free(search);

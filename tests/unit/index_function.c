@@ -1,0 +1,126 @@
+/* The set that a line belongs to, from lines of one set and lines of others. */
+#include "analysis/structure/index_function.h"
+
+#include "base/rng.h"
+#include "testing.h"
+
+static unsigned parity(uint64_t v)
+{
+    return (unsigned)__builtin_parityll(v);
+}
+
+/* Adds lines below `lines`, members those of the set of the first. */
+static void add_all(struct index_function *f, uint64_t lines,
+                    uint64_t set_of(uint64_t line))
+{
+    for (uint64_t line = 1; line < lines; line++)
+        index_function_add(f, line, set_of(line) == set_of(0));
+}
+
+/* Differences 011, 110 and 101: the third is the sum of both others. */
+START_TEST(members_that_add_nothing_are_counted)
+{
+    static const struct {
+        uint64_t line;
+        size_t since;
+    } rows[] = {{3, 0}, {6, 0}, {5, 0}, /* the modulus is another */
+                {5, 1}, {6, 2}, {9, 0}};
+    struct index_function f;
+    index_function_begin(&f, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        index_function_add(&f, rows[i].line, true);
+        ck_assert_uint_eq(f.since, rows[i].since);
+    }
+    index_function_solve(&f, 15);
+    ck_assert_uint_eq(f.masks, 1);
+    ck_assert_uint_eq(f.mask[0], 15);
+    index_function_end(&f);
+}
+END_TEST
+
+static uint64_t by_xor(uint64_t line)
+{
+    return parity(line & 0x15) | parity(line & 0xa2) << 1;
+}
+
+START_TEST(masks_are_those_of_the_index)
+{
+    struct index_function f;
+    index_function_begin(&f, 0);
+    add_all(&f, 256, by_xor);
+    ck_assert(index_function_holds(&f));
+    ck_assert_uint_eq(f.masks, 2);
+    ck_assert_uint_eq(f.mask[0], 0x15);
+    ck_assert_uint_eq(f.mask[1], 0xa2);
+    ck_assert_uint_eq(index_function_sets(&f), 4);
+    index_function_end(&f);
+}
+END_TEST
+
+static uint64_t by_remainder(uint64_t line)
+{
+    return line % 12;
+}
+
+START_TEST(a_remainder_is_told)
+{
+    struct index_function f;
+    index_function_begin(&f, 0);
+    add_all(&f, 600, by_remainder);
+    ck_assert(index_function_holds(&f));
+    ck_assert_uint_eq(f.masks, 0);
+    ck_assert_uint_eq(f.modulus, 12);
+    ck_assert_uint_eq(index_function_sets(&f), 12);
+    index_function_end(&f);
+}
+END_TEST
+
+static uint64_t by_both(uint64_t line)
+{
+    return (line >> 2) % 5 * 2 + parity(line & 0x83);
+}
+
+START_TEST(slices_by_a_remainder_and_sets_by_xor_are_told_together)
+{
+    struct index_function f;
+    index_function_begin(&f, 0);
+    add_all(&f, 2048, by_both);
+    ck_assert(!index_function_holds(&f));
+    ck_assert(index_function_holds_sliced(&f));
+    ck_assert_uint_eq(f.odd, 5);
+    ck_assert_uint_eq(f.shift, 2);
+    ck_assert_uint_eq(f.masks, 1);
+    ck_assert_uint_eq(f.mask[0], 0x83);
+    index_function_end(&f);
+}
+END_TEST
+
+static uint64_t by_chance(uint64_t line)
+{
+    struct rng r;
+    rng_seed(&r, line);
+    return rng_below(&r, 4);
+}
+
+START_TEST(what_follows_no_rule_is_told_by_none)
+{
+    struct index_function f;
+    index_function_begin(&f, 0);
+    add_all(&f, 256, by_chance);
+    ck_assert(!index_function_holds(&f));
+    ck_assert(!index_function_holds_sliced(&f));
+    index_function_end(&f);
+}
+END_TEST
+
+Suite *suite_index_function(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("index_function", 10, &t);
+    tcase_add_test(t, members_that_add_nothing_are_counted);
+    tcase_add_test(t, masks_are_those_of_the_index);
+    tcase_add_test(t, a_remainder_is_told);
+    tcase_add_test(t, slices_by_a_remainder_and_sets_by_xor_are_told_together);
+    tcase_add_test(t, what_follows_no_rule_is_told_by_none);
+    return suite;
+}
