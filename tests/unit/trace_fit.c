@@ -201,6 +201,16 @@ START_TEST(lines_that_fit_show_that_sets_are_others)
 }
 END_TEST
 
+/* As many as one set may have (trace_shapes.h). */
+START_TEST(the_most_ways_are_tried)
+{
+    const struct trace_fit fit =
+        find_one_set(&(struct answering){1, 512, POLICY_LRU, 0, 0, false, 0});
+    ck_assert_uint_eq(fit.model_sets, 1);
+    ck_assert_uint_eq(fit.model_ways, 512);
+}
+END_TEST
+
 /* Of two ways the least recently used one is the one without a mark. */
 START_TEST(two_ways_are_one_order_of_use)
 {
@@ -222,6 +232,7 @@ Suite *suite_trace_fit(void)
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
     tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
     tcase_add_test(t, lines_that_fit_show_that_sets_are_others);
+    tcase_add_test(t, the_most_ways_are_tried);
     tcase_add_test(t, two_ways_are_one_order_of_use);
     return suite;
 }
