@@ -130,6 +130,10 @@ static const struct {
      "'set_bits': [[8, 9, 10, 12, 13], [8, 9, 10, 12], [8, 11, 12]]} "
      "paths/local={'own': 64, 'l2': 200, 'memory': 500}",
      "local.size", 0, 0},
+    /* Of blocks of 4 KiB two in a row come to the same half of the sets. */
+    {"caches/own={'sets': 4, 'ways': 24, 'set_bits': [[8, 9], "
+     "[12, 13, 14, 15]]} paths/local={'own': 71, 'l2': 328, 'memory': 525}",
+     "local.size_by_change", 0, 0},
     /* What lies in front holds as many lines as most rings have. */
     {"caches/const_l1={'line': 32, 'sector': 32, 'sets': 1, 'ways': 52, "
      "'policy': 'nru'} "
@@ -157,6 +161,10 @@ static const struct {
      "[9, 11, 14, 15, 16, 17, 19]]} "
      "paths/local={'own': 40, 'l2': 470, 'memory': 947}",
      "local.size", 0, 0},
+    /* Of blocks of 4 KiB two in a row come to the same half of the sets. */
+    {"caches/own={'sets': 4, 'ways': 24, 'set_bits': [[8, 9], "
+     "[12, 13, 14, 15]]} paths/local={'own': 71, 'l2': 328, 'memory': 525}",
+     "local.size_by_change", 0, 0},
     /* Rings that miss for certain miss the next one, too. */
     {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
      "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "

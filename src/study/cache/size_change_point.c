@@ -240,21 +240,36 @@ static void ask_by(struct lab *lab, const struct level_row *row, unsigned each,
         ask_by(lab, row, (unsigned)lap, f);
 }
 
-/* Where lines may be shorter than is known, or longer, none were loaded in
- * random order, and some sets may be full before others: then latencies begin
- * to change where the first one is. */
+static const struct finding *estimate(const struct lab *lab, const char *study,
+                                      const struct level_row *row)
+{
+    const struct finding *const f =
+        lab_proposal(lab, study, row->component, "size");
+    return f != NULL && f->value.kind == VALUE_NUMBER ? f : NULL;
+}
+
+/* Rings are loaded in order.  An index may deal what lies together to some sets
+ * before others: then latencies begin to change where the first one is full.
+ * Lines in random order deny that at first (denial_of); where none were loaded,
+ * what sets hold must be the same, or the change is but a bound. */
 static void bound_by_order(const struct lab *lab, const struct level_row *row,
                            struct finding *f)
 {
-    const struct finding *const held =
-        lab_proposal(lab, "overfill", row->component, "size");
-    if (f->value.kind != VALUE_NUMBER ||
-        !fact_line(lab, level_of(row))->bound ||
-        (held != NULL && held->value.kind == VALUE_NUMBER))
+    const struct finding *const sets = estimate(lab, "structure", row);
+    if (f->value.kind != VALUE_NUMBER || estimate(lab, "overfill", row) != NULL)
         return;
-    const double least = f->interval[0];
+    const double at = f->value.number;
+    const double least = f->interval[0], most = f->interval[1];
+    const double bytes = sets != NULL ? sets->value.number : 0;
+    if (least <= bytes && bytes <= most)
+        return;
     finding_value(f, STATUS_AT_LEAST, value_number(least));
-    finding_because(f, why_size_at_least_line);
+    if (sets != NULL)
+        finding_because(f, why_change_and_sets, at, bytes);
+    else
+        finding_because(f, fact_line(lab, level_of(row))->bound
+                               ? why_size_at_least_line
+                               : why_size_in_order);
 }
 
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
@@ -291,7 +306,7 @@ const struct study study_size_change_point = {
               "(Kolmogorov and Smirnov).",
     .reads = FACTS(FACT_TRACE, FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
                    FACT_LINE, FACT_RINGS),
-    .needs = TEXTS("overfill"),
+    .needs = TEXTS("overfill", "structure"),
     .answers = answers,
     .proposes = proposes,
     .run = change_point_run,

@@ -918,14 +918,32 @@ static void follow(struct structure_question *q, const char *attribute,
     finding_protocol(f, "same_storage_as", value_text(other));
 }
 
+/* What sets of the other make, or rings that lines in random order confirm; NULL:
+ * neither is known. */
+static const struct finding *size_of_other(const struct lab *lab,
+                                           const char *other)
+{
+    const struct finding *const sets =
+        lab_proposal(lab, "structure", other, "size");
+    const struct finding *const rings =
+        lab_proposal(lab, "size", other, "size");
+    const struct finding *const held =
+        lab_proposal(lab, "overfill", other, "size");
+    if (sets != NULL && sets->status == STATUS_MEASURED)
+        return sets;
+    return rings != NULL && held != NULL && rings->status == STATUS_MEASURED &&
+                   held->status == STATUS_MEASURED &&
+                   held->interval[0] <= rings->value.number &&
+                   rings->value.number <= held->interval[1]
+               ? rings
+               : NULL;
+}
+
 /* What was found of the other holds for this one: it is the same storage. */
 static void take_over(struct structure_question *q, const char *other)
 {
-    const struct finding *size =
-        lab_proposal(q->lab, "structure", other, "size");
-    if (size == NULL || size->status != STATUS_MEASURED)
-        size = lab_proposal(q->lab, "size", other, "size");
-    if (size != NULL && size->status == STATUS_MEASURED)
+    const struct finding *const size = size_of_other(q->lab, other);
+    if (size != NULL)
         follow(q, "size", size, other);
     for (const struct answer *a = answers; a->attribute != NULL; a++) {
         const struct finding *const from =

@@ -161,12 +161,12 @@ static bool is_line_a_bound(const struct lab *lab, const char *component)
            (line->status == STATUS_AT_MOST || line->status == STATUS_AT_LEAST);
 }
 
-static void bound_by_order(struct finding *size)
+static void bound_by_order(struct finding *size, const char *why)
 {
     if (size->status != STATUS_MEASURED)
         return;
     finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
-    finding_because(size, why_size_at_least_line);
+    finding_because(size, "%s", why);
 }
 
 /* The size is what is left of lines in random order says alone.  Many looks
@@ -334,8 +334,8 @@ static void compare_with_sets(const struct lab *lab, const char *component,
 }
 
 /* Of what an SM has: rings are corrected by what sets or lines in random order
- * say.  Sets of another path that shares the storage count if the latter allow
- * them. */
+ * say, and are but a bound where neither does.  Sets of another path that shares
+ * the storage count if the latter allow them. */
 static void judge_of_sm(struct lab *lab, const char *component,
                         const struct finding *rings, const struct finding *sets,
                         const struct finding *overfill)
@@ -347,7 +347,7 @@ static void judge_of_sm(struct lab *lab, const char *component,
     }
     struct finding *const f = accept(lab, component, "size", rings);
     if (overfill == NULL && is_line_a_bound(lab, component))
-        bound_by_order(f);
+        bound_by_order(f, why_size_at_least_line);
     doubt_by_change(f, estimate(lab, "change", component, "size"));
     const bool confirmed = is_within(sets, overfill);
     if (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
@@ -358,6 +358,8 @@ static void judge_of_sm(struct lab *lab, const char *component,
         correct_by_sets(f, sets);
     if (overfill == NULL)
         compare_with_sets(lab, component, f);
+    if (overfill == NULL && sets == NULL && bytes_of_sets(lab, component) == 0)
+        bound_by_order(f, why_size_in_order);
     if (overfill == NULL || overfill->status != STATUS_MEASURED)
         return;
     compare_with_overfill(f, overfill);
