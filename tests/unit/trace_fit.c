@@ -223,6 +223,56 @@ START_TEST(two_ways_are_one_order_of_use)
 }
 END_TEST
 
+/* Visits to so many lines of each of four sets, where three lines of a neighbour
+ * come again and again, in the first sets. */
+static struct trace visit_sets(const uint64_t lines[4], uint64_t seed)
+{
+    enum { SETS = 4, OWN = 3 };
+    const struct answering a = {SETS, 16, POLICY_LRU, 0, OWN, false, 0};
+    struct trace t = {0};
+    struct cache *const cache = cache_of(&a);
+    struct rng r;
+    rng_seed(&r, seed);
+    for (uint64_t i = 0; i < 2 * SEEN; i++) {
+        const uint64_t set = rng_below(&r, SETS);
+        const uint64_t line = rng_below(&r, lines[set]) * SETS + set;
+        for (uint64_t k = 0; k < OWN; k++)
+            cache_access(cache, (((uint64_t)1 << 20) + k) * LINE);
+        const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
+        add(&t, line,
+            i < SEEN ? TRACE_UNSEEN
+            : hit    ? TRACE_HIT
+                     : TRACE_MISS);
+    }
+    cache_free(cache);
+    return t;
+}
+
+/* The room of a set shows, and later that of another; what the neighbour has
+ * in the others makes sixteen ways of it, or seventeen. */
+START_TEST(ways_are_open_where_the_neighbour_may_have_more)
+{
+    struct trace found = visit_sets((const uint64_t[]){20, 8, 8, 8}, 1);
+    struct trace check = visit_sets((const uint64_t[]){20, 8, 8, 20}, 2);
+    const struct trace_range range = {.sector = LINE,
+                                      .least = 50 * LINE,
+                                      .most = 66 * LINE,
+                                      .own_least = 3,
+                                      .own_most = 7};
+    struct trace_fit fit;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    trace_search_check(search, &check);
+    ck_assert(trace_search_judge(search, &fit));
+    ck_assert_uint_eq(fit.sets, 4);
+    ck_assert_uint_eq(fit.ways, 0);
+    ck_assert_uint_eq(fit.size, 0);
+    ck_assert_uint_eq(fit.least, 64 * LINE);
+    trace_search_free(search);
+    free(found.visits);
+    free(check.visits);
+}
+END_TEST
+
 Suite *suite_trace_fit(void)
 {
     TCase *t;
@@ -234,5 +284,6 @@ Suite *suite_trace_fit(void)
     tcase_add_test(t, lines_that_fit_show_that_sets_are_others);
     tcase_add_test(t, the_most_ways_are_tried);
     tcase_add_test(t, two_ways_are_one_order_of_use);
+    tcase_add_test(t, ways_are_open_where_the_neighbour_may_have_more);
     return suite;
 }

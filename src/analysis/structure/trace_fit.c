@@ -15,6 +15,8 @@ struct trace_search {
     struct trace_rival *rival;
     size_t count;
     struct trace_outcome outcome;
+    struct trace_seen_visits *check; /* of which the outcome is, in order */
+    size_t checks;
 };
 
 /* One in which the neighbour leaves room in all sets. */
@@ -175,9 +177,19 @@ void trace_search_free(struct trace_search *t)
 {
     for (size_t i = 0; i < t->count; i++)
         free(t->rival[i].chance);
+    for (size_t i = 0; i < t->checks; i++)
+        trace_model_free_seen(&t->check[i]);
+    free(t->check);
     free(t->rival);
     free(t->outcome.hit);
     free(t);
+}
+
+static void keep_check(struct trace_search *t,
+                       const struct trace_seen_visits *seen)
+{
+    t->check = xreallocarray(t->check, t->checks + 1, sizeof *t->check);
+    t->check[t->checks++] = *seen;
 }
 
 void trace_search_check(struct trace_search *t, const struct trace *check)
@@ -199,9 +211,119 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
     o->count += seen.count;
     for (size_t kind = check->kind; kind < TRACE_KINDS; kind++)
         o->end[kind] = o->count;
-    trace_model_free_seen(&seen);
+    keep_check(t, &seen);
     for (size_t i = 0; i < t->count; i++)
         trace_rival_weigh(&t->rival[i], o);
+}
+
+/* Visits of each set that would be foretold otherwise if it had so many ways
+ * more or less. */
+enum { MORE_ROOM = 2, ROOMS = 2 * MORE_ROOM + 1 };
+struct otherwise {
+    size_t of[ROOMS];
+};
+
+static void count_otherwise(struct trace_seen_visits *seen,
+                            const struct trace_model *c, uint64_t room,
+                            uint64_t more, struct otherwise *sets)
+{
+    struct trace_model is = *c, other;
+    is.ways = room;
+    other = is;
+    other.ways = room + more - MORE_ROOM;
+    const float *const chance = trace_model_even(seen, &is);
+    const float *const others = trace_model_even(seen, &other);
+    for (size_t i = 0; i < seen->count; i++) {
+        const uint64_t set = seen->at[i] / c->line % c->sets;
+        if (trace_model_ways(c, set) == room)
+            sets[set].of[more] += chance[i] != others[i];
+    }
+}
+
+static struct otherwise *otherwise_of(struct trace_search *t,
+                                      const struct trace_model *best)
+{
+    struct trace_model c = *best;
+    struct otherwise *const sets = xcalloc(c.sets, sizeof *sets);
+    c.touched = false;
+    const uint64_t most = trace_model_ways(&c, c.own_at + c.own);
+    const uint64_t least = trace_model_ways(&c, c.own_at);
+    for (size_t k = 0; k < t->checks; k++)
+        for (uint64_t room = least; room <= most; room++)
+            for (uint64_t more = 0; more < ROOMS; more++)
+                if (room + more > MORE_ROOM)
+                    count_otherwise(&t->check[k], &c, room, more, sets);
+    return sets;
+}
+
+/* Of all sets, if it is less than `least`. */
+static size_t sum_otherwise(const struct otherwise *sets,
+                            const struct trace_model *best,
+                            const struct trace_model *c, size_t least)
+{
+    size_t sum = 0;
+    for (uint64_t set = 0; sum < least && set < c->sets; set++) {
+        const uint64_t more = trace_model_ways(c, set) + MORE_ROOM -
+                              trace_model_ways(best, set);
+        sum = more < ROOMS ? sum + sets[set].of[more] : least;
+    }
+    return sum;
+}
+
+/* One that came to mind late is held against what was seen before. */
+static void remember_late(struct trace_search *t, const struct trace_model *c)
+{
+    const size_t before = t->count;
+    remember(t, c);
+    if (t->count == before)
+        return;
+    struct trace_rival *const r = &t->rival[before];
+    r->chance = xreallocarray(NULL, t->outcome.count, sizeof *r->chance);
+    float *chance = r->chance;
+    for (size_t i = 0; i < t->checks; i++) {
+        trace_model_foretell(&t->check[i], c, chance);
+        chance += t->check[i].count;
+    }
+    trace_rival_weigh(r, &t->outcome);
+}
+
+/* With the neighbour's lines where they make the least otherwise; false: nowhere
+ * is there about as much room. */
+static bool place_neighbour(const struct trace_search *t,
+                            const struct otherwise *sets,
+                            const struct trace_model *best,
+                            struct trace_model *c)
+{
+    size_t least = SIZE_MAX;
+    struct trace_model at = *c;
+    for (at.own = t->range.own_least; at.own <= t->range.own_most; at.own++)
+        for (at.own_at = 0; least > 0 && at.own_at < at.sets; at.own_at++) {
+            const size_t sum = sum_otherwise(sets, best, &at, least);
+            if (sum < least) {
+                least = sum;
+                *c = at;
+            }
+        }
+    return least < SIZE_MAX;
+}
+
+/*
+ * Where the neighbour has its lines, and how many, only those sets tell of
+ * which calls asked too much: with others in the rest of them a way more, or
+ * less, may foretell the same.
+ */
+static void remember_alike(struct trace_search *t,
+                           const struct trace_model *best)
+{
+    const uint64_t spare = t->range.own_most - t->range.own_least;
+    const uint64_t reach = spare / best->sets + MORE_ROOM;
+    struct otherwise *const sets = otherwise_of(t, best);
+    struct trace_model c = *best;
+    c.ways = best->ways > reach ? best->ways - reach : 1;
+    for (; c.ways <= best->ways + reach; c.ways++)
+        if (c.ways != best->ways && place_neighbour(t, sets, best, &c))
+            remember_late(t, &c);
+    free(sets);
 }
 
 /* ---- the verdict -------------------------------------------------------- */
@@ -262,12 +384,17 @@ static const struct trace_rival *likeliest(const struct trace_search *t)
     return best;
 }
 
-bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
+bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
 {
-    const struct trace_rival *const best = likeliest(t);
+    const struct trace_rival *best = likeliest(t);
     *fit = (struct trace_fit){0};
     if (best == NULL || t->outcome.count == 0)
         return false;
+    if (t->range.own_most > 0 && !trace_model_is_chance(&best->c)) {
+        const struct trace_model model = best->c;
+        remember_alike(t, &model);
+        best = likeliest(t);
+    }
     *fit = fit_of(&best->c);
     fit->agrees = trace_rival_agrees(best, &t->outcome);
     fit->missed = trace_rival_missed(best, &t->outcome);

@@ -69,8 +69,7 @@ struct trace_search *trace_search_new(const struct trace *trace,
 /* … what they foretell of others, by their kinds in order; … */
 void trace_search_check(struct trace_search *search, const struct trace *check);
 /* … and the one that foretells these best.  False if none explains them. */
-bool trace_search_judge(const struct trace_search *search,
-                        struct trace_fit *fit);
+bool trace_search_judge(struct trace_search *search, struct trace_fit *fit);
 void trace_search_free(struct trace_search *search);
 
 /* Whether victims are of chance. */
