@@ -84,6 +84,7 @@ struct finding {
     struct protocol_entry *protocol;
     size_t protocol_count;
     bool skipped;    /* not measured, since there is no such thing here */
+    bool unheard;    /* a proposal that a fault or a stop kept from being made */
     bool fallen;     /* it had a better status before the GPU was disturbed */
     char **evidence; /* experiments, as `sonde probe` takes them */
     size_t evidence_count;

@@ -35,6 +35,11 @@ bool lab_excuses(const struct lab *lab)
            (code == ERR_PTX && lab->bench == NULL);
 }
 
+bool lab_has_lost(const struct lab *lab)
+{
+    return !lab_ok(lab) && lab->err.code != ERR_UNSUPPORTED;
+}
+
 const char *lab_excuse(struct lab *lab)
 {
     if (lab_ok(lab) || !lab_excuses(lab))
@@ -600,15 +605,36 @@ void lab_leave_open(struct lab *lab, const char *why)
     lab_leave_out(lab, lab->study, "*", why);
 }
 
-void lab_leave_proposals(struct lab *lab, const char *why)
+/* Whether the running study proposed something about it, if only why not. */
+static bool came_to(const struct lab *lab, const char *component)
+{
+    const struct answer *a = lab->study->proposes;
+    for (; a != NULL && a->attribute != NULL; a++) {
+        const struct finding *const f =
+            lab_proposal(lab, lab->study->name, component, a->attribute);
+        if (f != NULL && !f->skipped &&
+            (f->value.kind != VALUE_NONE || f->because != NULL))
+            return true;
+    }
+    return false;
+}
+
+static void leave_proposal(struct lab *lab, const struct answer *a,
+                           const char *component, const char *why, bool lost)
+{
+    if (lab_proposal(lab, lab->study->name, component, a->attribute) != NULL)
+        return;
+    struct finding *const f = propose(lab, a, component, a->attribute);
+    finding_skip(f, why);
+    f->unheard = lost;
+}
+
+void lab_leave_proposals(struct lab *lab, const char *why, bool lost)
 {
     const struct answer *a = lab->study->proposes;
     for (; a != NULL && a->attribute != NULL; a++)
-        for (const char *const *c = a->components; *c != NULL; c++) {
-            if (lab_proposal(lab, lab->study->name, *c, a->attribute) != NULL)
-                continue;
-            finding_skip(propose(lab, a, *c, a->attribute), why);
-        }
+        for (const char *const *c = a->components; *c != NULL; c++)
+            leave_proposal(lab, a, *c, why, lost && !came_to(lab, *c));
 }
 
 void lab_absent(struct lab *lab, const char *component, const char *attribute)
@@ -852,9 +878,15 @@ void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
     ask(lab, row);
     lab_about(lab, LEVEL_COUNT);
     lab_uncite(lab);
+    const bool lost = lab_has_lost(lab);
     why = lab_excuse_fault(lab);
-    if (why != NULL)
-        finding_none(lab_finding(lab, row->component, attribute), "%s", why);
+    if (why == NULL)
+        return;
+    finding_none(lab_finding(lab, row->component, attribute), "%s", why);
+    const struct answer *a = lab->study->proposes;
+    for (; a != NULL && a->attribute != NULL; a++)
+        if (text_is_among(row->component, a->components))
+            leave_proposal(lab, a, row->component, why, lost);
 }
 
 void lab_each_level(struct lab *lab, const char *attribute, level_question *ask)

@@ -94,11 +94,14 @@ void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
 /* True if the error costs a finding and not the run: what the device cannot do,
  * has no memory for or does not accept, what a recording does not hold. */
 bool lab_excuses(const struct lab *lab);
+/* True if it failed, by a fault, a stop or what was not recorded, and not since
+ * the device cannot do that at all. */
+bool lab_has_lost(const struct lab *lab);
 /* If that is what failed, forgets it and returns the sentence; else NULL. */
 const char *lab_excuse(struct lab *lab);
 
-/* The same, also where the device failed: that costs what was asked for, and the
- * run its exit status. */
+/* The same, also where the device failed: that costs what was asked for, and
+ * the run its exit status. */
 const char *lab_excuse_fault(struct lab *lab);
 
 /* Why nothing is asked any more: a stop, or what may be used is used up; NULL:
@@ -273,8 +276,8 @@ void lab_leave_out(struct lab *lab, const struct study *study,
                    const char *pattern, const char *why);
 
 /* What the running study could have proposed, and did not, has this reason; for
- * the planner. */
-void lab_leave_proposals(struct lab *lab, const char *why);
+ * the planner.  `lost`: it might have, of what it did not come to. */
+void lab_leave_proposals(struct lab *lab, const char *why, bool lost);
 
 /* What of the study's findings was not measured cites what shows why; NULL:
  * nothing does. */

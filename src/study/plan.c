@@ -203,6 +203,7 @@ static void run_study(struct lab *lab, const struct study *study,
     if (why == NULL || study->judges)
         run_with_memory(lab, study);
     lab->experiments_most = lab->all_experiments_most;
+    const bool lost = why != NULL || lab_has_lost(lab);
     if (!lab_ok(lab)) {
         const char *const excused = lab_excuse_fault(lab);
         why = excused != NULL ? excused : lab->err.text;
@@ -212,7 +213,7 @@ static void run_study(struct lab *lab, const struct study *study,
     if (why != NULL)
         facts_lose(&lab->known, study->name, why);
     why = why != NULL ? why : why_not_reached;
-    lab_leave_proposals(lab, why);
+    lab_leave_proposals(lab, why, lost);
     /* What was not proposed nobody asked to be judged. */
     if (!study->judges)
         lab_leave_out(lab, study, "*", why);

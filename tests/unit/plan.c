@@ -446,25 +446,24 @@ START_TEST(a_stop_is_the_reason)
 }
 END_TEST
 
-static void propose_sector(struct rig *rig, const char *study, double bytes,
-                           const char *why_no_other)
-{
-    lab_begin(&rig->lab, study_find(study));
-    if (bytes > 0)
-        finding_set(lab_finding(&rig->lab, "l1", "sector"), STATUS_MEASURED,
-                    value_number(bytes), "B");
-    lab_leave_proposals(&rig->lab, why_no_other);
-}
-
 /* Expected: what the study that would have contradicted it could not, since the
- * device was lost, is in doubt.  Was: measured. */
+ * device was lost, is in doubt; unless it had come to the end of that
+ * component. Was: measured. */
 START_TEST(what_one_did_not_hear_who_was_lost_is_in_doubt)
 {
-    const bool lost = _i == 1;
+    const bool heard = _i == 2, lost = _i == 1;
     struct rig rig;
     open_rig(&rig, 0);
-    propose_sector(&rig, "sector", 32, why_not_reached);
-    propose_sector(&rig, "size", 0, lost ? why_stopped : why_not_reached);
+    lab_begin(&rig.lab, study_find("sector"));
+    finding_set(lab_finding(&rig.lab, "l1", "sector"), STATUS_MEASURED,
+                value_number(32), "B");
+    lab_leave_proposals(&rig.lab, why_not_reached, false);
+    lab_begin(&rig.lab, study_find("size"));
+    if (heard)
+        finding_set(lab_finding(&rig.lab, "l1", "size"), STATUS_MEASURED,
+                    value_number(4096), "B");
+    lab_leave_proposals(&rig.lab, _i == 0 ? why_not_reached : why_stopped,
+                        _i > 0);
     lab_begin(&rig.lab, study_find("verdict"));
     study_find("verdict")->run(&rig.lab);
     const struct finding *const f = results_find(&rig.results, "l1.sector");
@@ -525,7 +524,7 @@ Suite *suite_plan(void)
     tcase_add_test(t, a_study_that_finds_no_end_is_ended);
     tcase_add_test(t, a_stop_is_the_reason);
     tcase_add_loop_test(t, what_one_did_not_hear_who_was_lost_is_in_doubt, 0,
-                        2);
+                        3);
     tcase_add_test(t, a_block_has_a_warp_at_least);
     return suite;
 }

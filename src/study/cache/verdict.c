@@ -412,21 +412,6 @@ static void judge_parts(struct lab *lab, const char *component,
 
 /* ---- those who were not heard ------------------------------------------- */
 
-/* Whether the study came to its end with that component. */
-static bool came_to(const struct lab *lab, const struct study *study,
-                    const char *component)
-{
-    const struct answer *a = study->proposes;
-    for (; a != NULL && a->attribute != NULL; a++) {
-        const struct finding *const f =
-            lab_proposal(lab, study->name, component, a->attribute);
-        if (f != NULL && !f->skipped &&
-            (f->value.kind != VALUE_NONE || f->because != NULL))
-            return true;
-    }
-    return false;
-}
-
 /* Why a study that has a say here ended before it could; NULL if none did. */
 static const char *why_unheard(struct lab *lab, const char *component,
                                const char *attribute)
@@ -434,9 +419,7 @@ static const char *why_unheard(struct lab *lab, const char *component,
     for (const struct study *const *s = study_table; *s != NULL; s++) {
         const struct finding *const f =
             lab_proposal(lab, (*s)->name, component, attribute);
-        if (f != NULL && f->skipped &&
-            strcmp(f->because, why_not_reached) != 0 &&
-            !came_to(lab, *s, component))
+        if (f != NULL && f->unheard)
             return lab_text(lab, why_by_unheard, (*s)->name, f->because);
     }
     return NULL;
