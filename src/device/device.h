@@ -132,9 +132,9 @@ struct aliases {
 
 /* Where memory lies. */
 enum device_place {
-    PLACE_OWN,      /* the GPU's own */
-    PLACE_HOST,     /* the host's, which no page leaves: kernels reach it, too */
-    PLACE_PEER,      /* of GPU i of the host: PLACE_PEER + i; kernels reach it */
+    PLACE_OWN,  /* the GPU's own */
+    PLACE_HOST, /* the host's, which no page leaves: kernels reach it, too */
+    PLACE_PEER, /* of GPU i of the host: PLACE_PEER + i; kernels reach it */
     PLACE_PAGEABLE = PLACE_PEER + 16, /* the host's as any program has it: for
                                         transfers alone */
     PLACE_COUNT
@@ -145,6 +145,7 @@ enum { PEERS_MOST = PLACE_PAGEABLE - PLACE_PEER };
 enum device_peer {
     PEER_SELF,
     PEER_REACHED, /* kernels of this one can use its memory */
+    PEER_ATOMICS, /* … and their atomics are such there, too */
     PEER_APART
 };
 
@@ -152,7 +153,10 @@ enum device_peer {
 struct transfer {
     uint64_t to, from, bytes;
     unsigned times;
-    double began, ended; /* ns, from a moment that all of a call share: set */
+    /* Set: ns, from a moment that all of a call share; of one between two other
+     * GPUs, whose clocks are others, only whether it ended before the first. */
+    double began, ended;
+    bool none; /* set: there is no way between the two, and it was left out */
 };
 
 /* Of mapping_bytes, in all: each costs a driver time and room, and too many
@@ -221,7 +225,8 @@ struct device_ops {
     int (*allocate_at)(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
     /* Copies all at once; those of a later one begin first.  Of memory that was
-     * allocated by these hooks.  Optional. */
+     * allocated by these hooks, the first's on this GPU at one end.  Optional.
+     */
     int (*transfer)(struct device *device, struct transfer *transfers,
                     size_t count, struct error *err);
     /* Bytes that could be allocated now. */

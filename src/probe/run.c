@@ -432,7 +432,7 @@ static bool is_sent_to(enum prober_buffer which)
 {
     return which != BUFFER_RING && which != BUFFER_SHARED &&
            which != BUFFER_FLUSH && which != BUFFER_REFERENCE &&
-           which != BUFFER_FAR && which != BUFFER_FAR_TOO;
+           which < BUFFER_FAR;
 }
 
 int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,

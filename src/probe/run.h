@@ -35,6 +35,8 @@ enum prober_buffer {
     BUFFER_TOUCH,
     BUFFER_FAR, /* two that may lie elsewhere */
     BUFFER_FAR_TOO,
+    BUFFER_PEER, /* … and one on each other GPU */
+    BUFFER_PEER_LAST = BUFFER_PEER + PEERS_MOST - 1,
     BUFFER_COUNT
 };
 

@@ -134,14 +134,25 @@ static void exercise_peers(struct device *d, struct outcome *o)
     enum device_peer peers[PEERS_MOST];
     struct error err;
     size_t count;
-    uint64_t address = 0;
+    uint64_t own = 0, one = 0, two = 0;
     uint32_t word = 42;
     if (!step(o, device_peers(d, peers, &count, &err), &err))
         return;
-    if (step(o, device_allocate_at(d, PLACE_PEER + 1, BYTES, &address, &err),
-             &err))
-        step(o, device_copy_in(d, address, &word, sizeof word, &err), &err);
-    device_release(d, address);
+    if (step(o, device_allocate_at(d, PLACE_PEER + 1, BYTES, &one, &err),
+             &err) &&
+        step(o, device_allocate_at(d, PLACE_PEER + 2, BYTES, &two, &err),
+             &err) &&
+        step(o, device_allocate(d, BYTES, &own, &err), &err) &&
+        step(o, device_copy_in(d, one, &word, sizeof word, &err), &err)) {
+        struct transfer t[] = {
+            {.to = own, .from = one, .bytes = BYTES, .times = 1},
+            {.to = two, .from = one, .bytes = BYTES, .times = 2},
+        };
+        step(o, device_transfer(d, t, COUNT_OF(t), &err), &err);
+    }
+    device_release(d, own);
+    device_release(d, two);
+    device_release(d, one);
 }
 
 static void exercise_module(struct device *d, struct outcome *o)
@@ -152,10 +163,7 @@ static void exercise_module(struct device *d, struct outcome *o)
     size_t length, bytes;
     uint64_t address;
     const struct source sources[] = {
-        {other_ptx, 0},
-        {fake_ptx,  0},
-        {fake_ptx,  4}
-    };
+        {other_ptx, 0}, {fake_ptx, 0}, {fake_ptx, 4}};
     step(o, device_prepare(d, sources, 2, &err), &err);
     if (!step(o, device_load(d, &sources[2], &m, &err), &err))
         return;
@@ -174,6 +182,7 @@ static struct outcome exercise(void)
     size_t count = 0;
     struct device *d;
     struct device_sense sense;
+    setenv("FAKE_CUDA_GPUS", "3", 1);
     step(&o, cuda_device_ops.list(&list, &count, &err), &err);
     free(list);
     if (!step(&o, open_as("cuda:0", &d, &err), &err))
@@ -203,15 +212,25 @@ END_TEST
 static bool is_silent(const char *entry)
 {
     static const char *const silent[] = {
-        "cuGetErrorName",     "cuGetErrorString",
-        "cuDeviceGetUuid_v2", "cuDeviceGetTexture1DLinearMaxWidth",
-        "cuCtxDestroy_v2",    "cuModuleUnload",
-        "cuMemFree_v2",       "cuTexObjectDestroy",
-        "cuEventDestroy_v2",  "cuCtxGetLimit",
-        "cuCtxSetLimit",      "cuMemGetAllocationGranularity",
-        "cuMemAddressFree",   "cuMemRelease",
-        "cuMemUnmap",         "cuDeviceGetPCIBusId",
-        "cuMemFreeHost",      "cuStreamDestroy_v2",
+        "cuGetErrorName",
+        "cuGetErrorString",
+        "cuDeviceGetUuid_v2",
+        "cuDeviceGetTexture1DLinearMaxWidth",
+        "cuCtxDestroy_v2",
+        "cuModuleUnload",
+        "cuMemFree_v2",
+        "cuTexObjectDestroy",
+        "cuEventDestroy_v2",
+        "cuCtxGetLimit",
+        "cuCtxSetLimit",
+        "cuMemGetAllocationGranularity",
+        "cuMemAddressFree",
+        "cuMemRelease",
+        "cuMemUnmap",
+        "cuDeviceGetPCIBusId",
+        "cuMemFreeHost",
+        "cuStreamDestroy_v2",
+        "cuDeviceGetP2PAttribute",
     };
     for (size_t i = 0; i < COUNT_OF(silent); i++)
         if (strcmp(silent[i], entry) == 0)
@@ -350,8 +369,8 @@ END_TEST
 /* … whichever it lacks; what it could map must not be half known. */
 START_TEST(a_driver_that_cannot_map_says_so)
 {
-    static const char *const lacking[] = {
-        "cuMemGetAllocationGranularity", "cuMemUnmap", "cuMemSetAccess"};
+    static const char *const lacking[] = {"cuMemGetAllocationGranularity",
+                                          "cuMemUnmap", "cuMemSetAccess"};
     NEED_FAKE();
     struct error err;
     struct aliases a = {.bytes = 2 << 20, .stride = 2 << 20, .count = 2};
@@ -431,13 +450,13 @@ static const struct {
     int result, code;
     const char *word;
 } start_failures[] = {
-    {100, ERR_NO_DEVICE, "nvidia-smi -L"       },
-    {34,  ERR_NO_DEVICE, "LD_LIBRARY_PATH"     },
-    {802, ERR_DEVICE,    "nvidia-fabricmanager"},
-    {803, ERR_DEVICE,    "reboot"              },
-    {804, ERR_DEVICE,    "compatibility"       },
-    {304, ERR_DEVICE,    "/dev/nvidia"         },
-    {999, ERR_DEVICE,    "nvidia_uvm"          },
+    {100, ERR_NO_DEVICE, "nvidia-smi -L"},
+    {34, ERR_NO_DEVICE, "LD_LIBRARY_PATH"},
+    {802, ERR_DEVICE, "nvidia-fabricmanager"},
+    {803, ERR_DEVICE, "reboot"},
+    {804, ERR_DEVICE, "compatibility"},
+    {304, ERR_DEVICE, "/dev/nvidia"},
+    {999, ERR_DEVICE, "nvidia_uvm"},
 };
 
 START_TEST(a_driver_that_cannot_start_says_what_to_do)
@@ -465,13 +484,13 @@ END_TEST
 static const struct {
     const char *spec, *word;
 } wrong_specs[] = {
-    {"cuda:2",                    "shows 2 GPUs"     },
-    {"cuda:99999999999999999999", "shows 2 GPUs"     },
-    {"cuda:first",                "names no GPU"     },
-    {"cuda:0x0",                  "names no GPU"     },
-    {"cuda:-1",                   "names no GPU"     },
-    {"cuda:GPU-a",                "2 GPUs begin with"},
-    {"cuda:GPU-b0",               "0 GPUs begin with"},
+    {"cuda:2", "shows 2 GPUs"},
+    {"cuda:99999999999999999999", "shows 2 GPUs"},
+    {"cuda:first", "names no GPU"},
+    {"cuda:0x0", "names no GPU"},
+    {"cuda:-1", "names no GPU"},
+    {"cuda:GPU-a", "2 GPUs begin with"},
+    {"cuda:GPU-b0", "0 GPUs begin with"},
 };
 
 START_TEST(a_gpu_that_is_not_there_is_an_error)
@@ -487,14 +506,10 @@ END_TEST
 static const struct {
     const char *spec, *opened;
 } right_specs[] = {
-    {"cuda",                   "cuda:0"},
-    {"cuda:",                  "cuda:0"},
-    {"cuda:0",                 "cuda:0"},
-    {"cuda:1",                 "cuda:1"},
-    {"cuda:GPU-a1",            "cuda:1"},
-    {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
-    {"cuda:MIG-a1",            "cuda:1"},
-    {NULL,                     "cuda:0"},
+    {"cuda", "cuda:0"},        {"cuda:", "cuda:0"},
+    {"cuda:0", "cuda:0"},      {"cuda:1", "cuda:1"},
+    {"cuda:GPU-a1", "cuda:1"}, {"cuda:gpu-A0a1a2a3-a4a5", "cuda:0"},
+    {"cuda:MIG-a1", "cuda:1"}, {NULL, "cuda:0"},
 };
 
 START_TEST(a_gpu_opens_by_number_and_by_uuid)
@@ -677,7 +692,7 @@ START_TEST(peers_are_counted_and_reached)
     ASSERT_DONE(device_peers(device, peers, &count, &err), err);
     ck_assert_uint_eq(count, 2);
     ck_assert_int_eq(peers[0], PEER_SELF);
-    ck_assert_int_eq(peers[1], PEER_REACHED);
+    ck_assert_int_eq(peers[1], PEER_ATOMICS);
     ASSERT_DONE(device_allocate(device, 6, &own, &err), err);
     ASSERT_DONE(device_allocate_at(device, PLACE_PEER + 1, 6, &other, &err),
                 err);
@@ -686,6 +701,41 @@ START_TEST(peers_are_counted_and_reached)
     ASSERT_DONE(device_transfer(device, &t, 1, &err), err);
     ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
     ck_assert_str_eq(out, "sonde");
+    device_release(device, own);
+    device_close(device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+    ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+END_TEST
+
+/* What goes on between two others, while this one is sent something. */
+START_TEST(copies_between_other_gpus_go_on_meanwhile)
+{
+    NEED_FAKE();
+    struct error err;
+    enum device_peer peers[PEERS_MOST];
+    size_t count;
+    uint64_t own, one, two;
+    char out[6] = "";
+    setenv("FAKE_CUDA_GPUS", "3", 1);
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_peers(device, peers, &count, &err), err);
+    ck_assert_uint_eq(count, 3);
+    ck_assert_int_eq(peers[2], PEER_REACHED);
+    ASSERT_DONE(device_allocate(device, 6, &own, &err), err);
+    ASSERT_DONE(device_allocate_at(device, PLACE_PEER + 1, 6, &one, &err), err);
+    ASSERT_DONE(device_allocate_at(device, PLACE_PEER + 2, 6, &two, &err), err);
+    ASSERT_DONE(device_copy_in(device, one, "sonde", 6, &err), err);
+    struct transfer t[] = {{.to = own, .from = two, .bytes = 6, .times = 1},
+                           {.to = two, .from = one, .bytes = 6, .times = 3}};
+    for (int again = 0; again < 2; again++)
+        ASSERT_DONE(device_transfer(device, t, 2, &err), err);
+    ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
+    ck_assert_str_eq(out, "sonde");
+    ck_assert(!t[0].none && !t[1].none);
+    ck_assert_double_eq(t[0].ended, 250000);
+    /* The fake driver is done at once: it did not outlast the other. */
+    ck_assert_double_lt(t[1].ended, t[0].ended);
     device_release(device, own);
     device_close(device);
     ck_assert_int_eq(fake_count("fake_live"), 0);
@@ -868,7 +918,9 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, bytes_come_back_as_they_went);
     tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
     tcase_add_test(tests, peers_are_counted_and_reached);
-    tcase_add_test(tests, a_fault_of_a_transfer_is_named_and_the_device_is_dead);
+    tcase_add_test(tests, copies_between_other_gpus_go_on_meanwhile);
+    tcase_add_test(tests,
+                   a_fault_of_a_transfer_is_named_and_the_device_is_dead);
     tcase_add_test(tests, a_launch_tells_its_time_and_only_a_launch_does);
     tcase_add_test(tests, a_slow_kernel_within_its_deadline_succeeds);
     tcase_add_test(tests, a_hung_kernel_ends_at_its_deadline_and_close_returns);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/device.h"
@@ -78,6 +79,7 @@ static void expect_host(const json_t *findings, const struct host *h, double hz)
 
 enum what {
     LATENCY,
+    ATOMIC,
     TO,
     FROM,
     TO_BOTH,
@@ -91,6 +93,8 @@ static double truth_of(const struct host_link *l, enum what what, double hz)
     switch (what) {
     case LATENCY:
         return l->latency_ns * hz / 1e9;
+    case ATOMIC:
+        return l->atomic_ns * hz / 1e9;
     case TO:
         return l->from_gpu;
     case FROM:
@@ -133,6 +137,7 @@ static void expect_all_peers(const json_t *findings, const struct host *h,
         enum what what;
     } rows[] = {
         {"link.latency", LATENCY},
+        {"link.atomic_latency", ATOMIC},
         {"link.read_bandwidth", FROM},
         {"link.write_bandwidth", TO},
         {"link.from_peer_bandwidth", FROM},
@@ -150,6 +155,108 @@ static void expect_all_peers(const json_t *findings, const struct host *h,
         caches_of(&h->peers[gpu][peer]));
 }
 
+/* ---- several copies at once --------------------------------------------- */
+
+/* What a copy from each other GPU has, by the share of what it has alone that
+ * all have. */
+static void expect_shares(const json_t *findings, const char *id,
+                          const struct host *h, unsigned gpu, bool to_peer,
+                          double share)
+{
+    const json_t *const values = truth_measured(findings, id);
+    size_t count = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct host_link *const link = &h->peers[gpu][i];
+        if (link->latency_ns <= 0)
+            continue;
+        const double expected =
+            share * (to_peer ? link->from_gpu : link->to_gpu);
+        const double found = json_number_value(json_array_get(values, count++));
+        ck_assert_msg(fabs(found - expected) <= 0.01 * expected,
+                      "%s of GPU %u and %u is %.6g, not %.6g", id, gpu, i,
+                      found, expected);
+    }
+    ck_assert_uint_eq(json_array_size(values), count);
+}
+
+/* What all copies to a GPU, or from it, would have, were each alone. */
+static double sum_of(const struct host *h, unsigned gpu, bool from_gpu)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < h->count; i++)
+        sum += from_gpu ? h->peers[gpu][i].from_gpu : h->peers[gpu][i].to_gpu;
+    return sum;
+}
+
+/* Where all stand at one switch, which is what all pairs at once wait for: the
+ * ways of each GPU would let more through. */
+static void expect_switch(const json_t *findings, const struct host *h,
+                          unsigned gpu)
+{
+    const struct host_switch *const s = &h->switches[0];
+    double all = 0, ports = 1;
+    for (unsigned i = 0; i < h->count; i++) {
+        all += sum_of(h, i, false);
+        ports = fmin(ports, s->ports[i].to_gpu / sum_of(h, i, false));
+        ports = fmin(ports, s->ports[i].from_gpu / sum_of(h, i, true));
+        ports = fmin(ports, s->ports[i].both /
+                                (sum_of(h, i, true) + sum_of(h, i, false)));
+    }
+    ck_assert(s->total / all < ports);
+    expect_shares(findings, "link.from_peer_bandwidth_all_pairs", h, gpu, false,
+                  s->total / all);
+    expect_shares(findings, "link.from_peer_bandwidth_all_to_one", h, gpu,
+                  false, s->ports[gpu].to_gpu / sum_of(h, gpu, false));
+    expect_shares(findings, "link.to_peer_bandwidth_one_to_all", h, gpu, true,
+                  s->ports[gpu].from_gpu / sum_of(h, gpu, true));
+}
+
+/* ---- by size ------------------------------------------------------------ */
+
+static void expect_curve(const json_t *curve, const struct host_link *link,
+                         double rate)
+{
+    const json_t *const x =
+        json_object_get(json_object_get(curve, "x"), "values");
+    const json_t *const y =
+        json_object_get(json_object_get(curve, "y"), "values");
+    ck_assert_uint_gt(json_array_size(x), 4);
+    for (size_t i = 0; i < json_array_size(x); i++) {
+        const double bytes = json_number_value(json_array_get(x, i));
+        const double expected = bytes / (link->copy_ns / 1e9 + bytes / rate);
+        const double found = json_number_value(json_array_get(y, i));
+        ck_assert_msg(fabs(found - expected) <= 0.01 * expected,
+                      "%.0f B at %.6g, not %.6g", bytes, found, expected);
+    }
+}
+
+/* A curve for each other GPU, behind what it has of large copies. */
+static void expect_curves(const json_t *report, const struct host *h,
+                          unsigned gpu)
+{
+    const json_t *const curves = json_object_get(report, "curves");
+    const json_t *const from =
+                            json_object_get(curves, "link.from_peer_bandwidth"),
+                        *const to =
+                            json_object_get(curves, "link.to_peer_bandwidth");
+    size_t count = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct host_link *const link = &h->peers[gpu][i];
+        if (link->latency_ns <= 0)
+            continue;
+        char *const name = xasprintf("GPU %u", i);
+        ck_assert_str_eq(json_string_value(json_object_get(
+                             json_array_get(from, count), "name")),
+                         name);
+        expect_curve(json_array_get(from, count), link, link->to_gpu);
+        expect_curve(json_array_get(to, count), link, link->from_gpu);
+        free(name);
+        count++;
+    }
+    ck_assert_uint_eq(json_array_size(from), count);
+    ck_assert_uint_eq(json_array_size(to), count);
+}
+
 static const char *const study = "links";
 
 START_TEST(the_host_of_a_shipped_gpu_is_found)
@@ -159,10 +266,18 @@ START_TEST(the_host_of_a_shipped_gpu_is_found)
     unsigned gpu;
     ck_assert_int_eq(host_open("pair:1", NULL, &host, &gpu, &err), 0);
     ck_assert_uint_eq(gpu, 1);
-    json_t *const findings = truth_findings("sim:pair:1", 1, &study, 1);
+    json_t *const report = truth_report("sim:pair:1", 1, &study, 1);
+    const json_t *const findings = json_object_get(report, "findings");
     expect_host(findings, host, 1e9);
     expect_all_peers(findings, host, gpu);
-    json_decref(findings);
+    expect_curves(report, host, gpu);
+    /* Of two GPUs nobody else is there, and all pairs are both ways. */
+    expect_peers(findings, "link.from_peer_bandwidth_all_to_one", host, gpu,
+                 FROM);
+    expect_peers(findings, "link.to_peer_bandwidth_one_to_all", host, gpu, TO);
+    expect_peers(findings, "link.from_peer_bandwidth_all_pairs", host, gpu,
+                 FROM_BOTH);
+    json_decref(report);
     free(host);
 }
 END_TEST
@@ -176,12 +291,15 @@ START_TEST(the_pairs_of_a_switch_are_found)
     const char *const spec = "sim:eight:2";
     ck_assert_int_eq(host_open(spec + strlen("sim:"), NULL, &host, &gpu, &err),
                      0);
-    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    json_t *const report = truth_report(spec, 1, &study, 1);
+    const json_t *const findings = json_object_get(report, "findings");
     expect_host(findings, host, 1e9);
     expect_all_peers(findings, host, gpu);
     ck_assert_uint_eq(json_array_size(truth_measured(findings, "link.latency")),
                       7);
-    json_decref(findings);
+    expect_switch(findings, host, gpu);
+    expect_curves(report, host, gpu);
+    json_decref(report);
     free(host);
 }
 END_TEST
@@ -215,6 +333,81 @@ START_TEST(the_pairs_of_a_random_host_are_found)
         json_decref(findings);
         free(spec);
     }
+    free(path);
+    free(host);
+}
+END_TEST
+
+/* Three GPUs with ways of random rates at a switch that is narrow. */
+START_TEST(a_random_switch_is_found)
+{
+    struct rng r;
+    struct error err;
+    struct host *host;
+    struct buf ports = {0};
+    rng_seed(&r, (uint64_t)_i + 200);
+    for (unsigned i = 0; i < 3; i++)
+        buf_printf(&ports,
+                   "%s{\"gpu\": %u, \"to_gpu\": %.0f, \"from_gpu\": %.0f}",
+                   i > 0 ? ", " : "", i, 1e10 + 2e10 * rng_unit(&r),
+                   1e10 + 2e10 * rng_unit(&r));
+    char *const text = xasprintf(
+        "{\"name\": \"random\", \"gpus\": [\"quick\", \"quick\", \"quick\"], "
+        "\"memory\": {\"latency_ns\": 900, \"to_gpu\": 2e10, "
+        "\"from_gpu\": 2e10}, \"switches\": [{\"gpus\": [0, 1, 2], "
+        "\"latency_ns\": 700, \"atomic_ns\": %.0f, \"to_gpu\": 2e10, "
+        "\"from_gpu\": 2e10, \"total\": %.0f, \"ports\": [%s]}]}",
+        500 + 900 * rng_unit(&r), 5e9 + 5e9 * rng_unit(&r), buf_string(&ports));
+    buf_free(&ports);
+    ck_assert_int_eq(host_parse(text, "random", &host, &err), 0);
+    char *const path = testing_spec_of(text);
+    char *const spec = xasprintf("%s:%d", path, _i % 3);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    const struct host_switch *const s = &host->switches[0];
+    double all = 0;
+    for (unsigned i = 0; i < 3; i++)
+        all += sum_of(host, i, false);
+    expect_peers(findings, "link.atomic_latency", host, (unsigned)_i % 3,
+                 ATOMIC);
+    expect_shares(findings, "link.from_peer_bandwidth_all_pairs", host,
+                  (unsigned)_i % 3, false, s->total / all);
+    json_decref(findings);
+    free(spec);
+    free(path);
+    free(host);
+}
+END_TEST
+
+/* GPU 1 reaches 0 and 2, which have no way between them, nor takes 2 atomics.
+ */
+START_TEST(a_gpu_between_two_others_is_found)
+{
+    struct error err;
+    struct host *host;
+    char *const text = xstrdup(
+        "{\"name\": \"row\", \"gpus\": [\"quick\", \"quick\", \"quick\"], "
+        "\"memory\": {\"latency_ns\": 900, \"to_gpu\": 2e10, "
+        "\"from_gpu\": 2e10}, \"links\": [{\"gpus\": [0, 1], "
+        "\"latency_ns\": 500, \"atomic_ns\": 800, \"to_gpu\": 1e10, "
+        "\"from_gpu\": 1.2e10, \"both\": 2e10}, {\"gpus\": [1, 2], "
+        "\"latency_ns\": 600, \"atomic_ns\": 0, \"to_gpu\": 1.4e10, "
+        "\"from_gpu\": 1.6e10}]}");
+    ck_assert_int_eq(host_parse(text, "row", &host, &err), 0);
+    char *const path = testing_spec_of(text);
+    char *const spec = xasprintf("%s:1", path);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    expect_peers(findings, "link.latency", host, 1, LATENCY);
+    /* Each has a link of its own. */
+    expect_peers(findings, "link.from_peer_bandwidth_all_to_one", host, 1,
+                 FROM);
+    expect_peers(findings, "link.from_peer_bandwidth_all_pairs", host, 1,
+                 FROM_BOTH);
+    const json_t *const peers =
+        truth_protocol(findings, "link.atomic_latency", "peers");
+    ck_assert_uint_eq(json_array_size(peers), 1);
+    ck_assert_int_eq(json_integer_value(json_array_get(peers, 0)), 0);
+    json_decref(findings);
+    free(spec);
     free(path);
     free(host);
 }
@@ -301,7 +494,7 @@ START_TEST(without_a_host_nothing_is_found)
         truth_unmeasured(findings, id, "stands in no host");
         count++;
     }
-    ck_assert_uint_eq(count, 20);
+    ck_assert_uint_eq(count, 24);
     json_decref(findings);
 }
 END_TEST
@@ -382,13 +575,15 @@ END_TEST
 
 Suite *suite_truth_links(void)
 {
-    enum { HOSTS = 1, PAIRS = 1 };
+    enum { HOSTS = 1, PAIRS = 1, SWITCHES = 1 };
     TCase *t;
     Suite *const suite = suite_of("truth_links", 60, &t);
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_test(t, the_host_of_a_shipped_gpu_is_found);
     tcase_add_test(t, a_gpu_that_reaches_none_says_so);
     tcase_add_test(slow, the_pairs_of_a_switch_are_found);
+    tcase_add_test(slow, a_gpu_between_two_others_is_found);
+    tcase_add_loop_test(slow, a_random_switch_is_found, 0, SWITCHES);
     tcase_add_loop_test(slow, the_pairs_of_a_random_host_are_found, 0, PAIRS);
     tcase_add_test(t, without_a_host_nothing_is_found);
     tcase_add_loop_test(t, what_is_wrong_with_a_host_is_said, 0,

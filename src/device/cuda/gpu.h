@@ -51,6 +51,8 @@ struct gpu {
     struct mapping *mappings;
     struct host_memory *host; /* and of other GPUs, that was allocated */
     void *peers[PEERS_MOST];  /* contexts on these; NULL: none yet */
+    /* Between two of these: asked whether one reaches the other, and so. */
+    bool asked[PEERS_MOST][PEERS_MOST], reaches[PEERS_MOST][PEERS_MOST];
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
@@ -140,6 +142,11 @@ int gpu_peers(struct device *device, enum device_peer peers[PEERS_MOST],
 int gpu_allocate_of(struct gpu *gpu, unsigned peer, uint64_t bytes, void **at,
                     struct error *err);
 void gpu_release_of(struct gpu *gpu, unsigned peer, void *at);
+/* The context of `from` becomes the current one, from which copies go to `to`;
+ * *can: the driver has a way between their memories, and the context may use
+ * it.  gpu_enter() comes back. */
+int gpu_enter_pair(struct gpu *gpu, unsigned from, unsigned to, bool *can,
+                   struct error *err);
 /* Once all that memory is released. */
 void gpu_leave_peers(struct gpu *gpu);
 

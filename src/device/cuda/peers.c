@@ -3,6 +3,8 @@
  * other GPU, which this one is given access to; kernels and copy engines of
  * this one then reach it by its address (unified addressing).
  */
+#include <string.h>
+
 #include "base/num.h"
 #include "device/cuda/gpu.h"
 
@@ -18,6 +20,17 @@ static int handle_of(struct gpu *gpu, unsigned peer, int *handle,
                     "opening GPU %u", peer);
 }
 
+/* Where the link has none of its own, what an atomic does is not told. */
+static bool takes_atomics(struct gpu *gpu, int peer)
+{
+    int native = 0;
+    return gpu->driver.cuDeviceGetP2PAttribute != NULL &&
+           DRIVER_ASK(&gpu->driver, cuDeviceGetP2PAttribute,
+                      (&native, CUDA_P2P_NATIVE_ATOMICS, gpu->handle, peer)) ==
+               0 &&
+           native != 0;
+}
+
 static int ask(struct gpu *gpu, unsigned number, enum device_peer *peer,
                struct error *err)
 {
@@ -29,8 +42,12 @@ static int ask(struct gpu *gpu, unsigned number, enum device_peer *peer,
     status =
         GPU_CALL(gpu, err, cuDeviceCanAccessPeer, (&can, gpu->handle, handle),
                  "asking whether the GPU reaches GPU %u", number);
-    *peer = can != 0 ? PEER_REACHED : PEER_APART;
-    return status;
+    if (status != 0)
+        return status;
+    *peer = can == 0                     ? PEER_APART
+            : takes_atomics(gpu, handle) ? PEER_ATOMICS
+                                         : PEER_REACHED;
+    return 0;
 }
 
 int gpu_peers(struct device *device, enum device_peer peers[PEERS_MOST],
@@ -110,8 +127,41 @@ void gpu_release_of(struct gpu *gpu, unsigned peer, void *at)
     DRIVER_ASK(&gpu->driver, cuCtxSetCurrent, (gpu->context));
 }
 
+/* In the context of the former. */
+static int enable_pair(struct gpu *gpu, unsigned from, unsigned to,
+                       struct error *err)
+{
+    int source = 0, target = 0, can = 0;
+    int status = handle_of(gpu, from, &source, err);
+    if (status == 0)
+        status = handle_of(gpu, to, &target, err);
+    if (status == 0)
+        status =
+            GPU_CALL(gpu, err, cuDeviceCanAccessPeer, (&can, source, target),
+                     "asking whether GPU %u reaches GPU %u", from, to);
+    if (status == 0 && can != 0)
+        status =
+            GPU_CALL(gpu, err, cuCtxEnablePeerAccess, (gpu->peers[to], 0),
+                     "reaching the memory of GPU %u from GPU %u", to, from);
+    gpu->asked[from][to] = status == 0;
+    gpu->reaches[from][to] = status == 0 && can != 0;
+    return status;
+}
+
+int gpu_enter_pair(struct gpu *gpu, unsigned from, unsigned to, bool *can,
+                   struct error *err)
+{
+    int status = GPU_CALL(gpu, err, cuCtxSetCurrent, (gpu->peers[from]),
+                          "taking up the context of GPU %u", from);
+    if (status == 0 && !gpu->asked[from][to])
+        status = enable_pair(gpu, from, to, err);
+    *can = status == 0 && gpu->reaches[from][to];
+    return status;
+}
+
 void gpu_leave_peers(struct gpu *gpu)
 {
+    memset(gpu->asked, 0, sizeof gpu->asked);
     for (unsigned i = 0; i < PEERS_MOST; i++) {
         if (gpu->peers[i] != NULL)
             DRIVER_ASK(&gpu->driver, cuCtxDestroy_v2, (gpu->peers[i]));

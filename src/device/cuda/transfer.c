@@ -119,13 +119,43 @@ void gpu_release_all_host(struct gpu *gpu)
 
 /* ---- transfers --------------------------------------------------------- */
 
-/* One that goes on. */
+/*
+ * What has an end on this GPU goes by a stream of its context; what goes from
+ * one other GPU to another by one of the context where it begins.  The events
+ * of two contexts cannot be subtracted: of the latter is asked, when the first
+ * transfer has ended, whether it still goes on.
+ */
 struct running {
+    bool apart; /* between two others */
+    unsigned source, target;
+    bool went_on; /* … which outlasted the first */
     void *stream, *began, *ended;
 };
 
-static int begin(struct gpu *gpu, const struct transfer *t, struct running *r,
-                 struct error *err)
+/* Whose memory begins there; -1: this GPU's, or the host's. */
+static int other_gpu(const struct gpu *gpu, uint64_t address)
+{
+    for (const struct host_memory *m = gpu->host; m != NULL; m = m->next)
+        if ((uintptr_t)m->at == address && !is_of_host(m->place))
+            return (int)(m->place - PLACE_PEER);
+    return -1;
+}
+
+static int copy(struct gpu *gpu, const struct transfer *t,
+                const struct running *r, struct error *err)
+{
+    if (r->apart)
+        return GPU_CALL(gpu, err, cuMemcpyPeerAsync,
+                        (t->to, gpu->peers[r->target], t->from,
+                         gpu->peers[r->source], t->bytes, r->stream),
+                        "copying %llu bytes from GPU %u to GPU %u",
+                        (unsigned long long)t->bytes, r->source, r->target);
+    return GPU_CALL(gpu, err, cuMemcpyAsync,
+                    (t->to, t->from, t->bytes, r->stream), "copying %llu bytes",
+                    (unsigned long long)t->bytes);
+}
+
+static int make(struct gpu *gpu, struct running *r, struct error *err)
 {
     int status = GPU_CALL(gpu, err, cuStreamCreate, (&r->stream, STREAM_APART),
                           "making a stream");
@@ -135,25 +165,15 @@ static int begin(struct gpu *gpu, const struct transfer *t, struct running *r,
     if (status == 0)
         status = GPU_CALL(gpu, err, cuEventCreate, (&r->ended, 0),
                           "making an event");
-    if (status == 0)
-        status = GPU_CALL(gpu, err, cuEventRecord, (r->began, r->stream),
-                          "noting the time before a copy");
-    for (unsigned i = 0; status == 0 && i < t->times; i++)
-        status = GPU_CALL(gpu, err, cuMemcpyAsync,
-                          (t->to, t->from, t->bytes, r->stream),
-                          "copying %llu bytes", (unsigned long long)t->bytes);
-    if (status == 0)
-        status = GPU_CALL(gpu, err, cuEventRecord, (r->ended, r->stream),
-                          "noting the time after a copy");
     return status;
 }
 
 /* Much longer than any host takes for what studies copy. */
 static const double deadline_s = 30;
 
-static int await(struct gpu *gpu, const struct running *r, struct error *err)
+static int await(struct gpu *gpu, void *event, struct error *err)
 {
-    const int result = gpu_await(gpu, r->ended, deadline_s);
+    const int result = gpu_await(gpu, event, deadline_s);
     if (result != CUDA_NOT_READY)
         return gpu_check(gpu, result, err, "cuEventQuery", "a copy");
     error_set(err, gpu_ends(gpu) ? ERR_INTERRUPTED : ERR_DEADLINE,
@@ -161,6 +181,77 @@ static int await(struct gpu *gpu, const struct running *r, struct error *err)
               "to end",
               gpu->driver.who, deadline_s);
     return gpu_bury(gpu, true, err);
+}
+
+/* Of one between others `began` is noted after its first copy, for which is
+ * waited: what is timed comes later. */
+static int queue(struct gpu *gpu, const struct transfer *t,
+                 const struct running *r, struct error *err)
+{
+    int status = 0;
+    for (unsigned i = 0; status == 0 && i <= t->times; i++) {
+        if (i == (r->apart ? 1 : 0))
+            status = GPU_CALL(gpu, err, cuEventRecord, (r->began, r->stream),
+                              "noting the time before a copy");
+        if (status == 0 && i < t->times)
+            status = copy(gpu, t, r, err);
+    }
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventRecord, (r->ended, r->stream),
+                          "noting the time after a copy");
+    if (status == 0 && r->apart)
+        status = await(gpu, r->began, err);
+    return status;
+}
+
+static int enter(struct gpu *gpu, const struct running *r, bool *can,
+                 struct error *err)
+{
+    *can = true;
+    return r->apart ? gpu_enter_pair(gpu, r->source, r->target, can, err)
+                    : gpu_enter(gpu, err);
+}
+
+static int begin(struct gpu *gpu, struct transfer *t, struct running *r,
+                 struct error *err)
+{
+    const int from = other_gpu(gpu, t->from), to = other_gpu(gpu, t->to);
+    bool can;
+    r->apart = from >= 0 && to >= 0;
+    r->source = (unsigned)from;
+    r->target = (unsigned)to;
+    int status = enter(gpu, r, &can, err);
+    t->none = status == 0 && !can;
+    if (status == 0 && can)
+        status = make(gpu, r, err);
+    if (status == 0 && can)
+        status = queue(gpu, t, r, err);
+    return status;
+}
+
+/* All, the first first. */
+static int await_all(struct gpu *gpu, const struct transfer *t,
+                     struct running *r, size_t count, struct error *err)
+{
+    bool can;
+    int status = enter(gpu, &r[0], &can, err);
+    if (status == 0)
+        status = await(gpu, r[0].ended, err);
+    for (size_t i = 1; status == 0 && i < count; i++)
+        if (r[i].apart && !t[i].none) {
+            status = enter(gpu, &r[i], &can, err);
+            r[i].went_on =
+                status == 0 && DRIVER_ASK(&gpu->driver, cuEventQuery,
+                                          (r[i].ended)) == CUDA_NOT_READY;
+        }
+    for (size_t i = 1; status == 0 && i < count; i++) {
+        if (t[i].none)
+            continue;
+        status = enter(gpu, &r[i], &can, err);
+        if (status == 0)
+            status = await(gpu, r[i].ended, err);
+    }
+    return status == 0 ? gpu_enter(gpu, err) : status;
 }
 
 static int since(struct gpu *gpu, void *from, void *to, double *ns,
@@ -177,27 +268,35 @@ static int since(struct gpu *gpu, void *from, void *to, double *ns,
     return status;
 }
 
-/* From the beginning of the last, which began first. */
+/* From the beginning of the last of this GPU's, which began first. */
 static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
                 size_t count, struct error *err)
 {
+    size_t last = count - 1;
     int status = 0;
-    for (size_t i = 0; status == 0 && i < count; i++) {
+    while (last > 0 && r[last].apart)
+        last--;
+    for (size_t i = 0; status == 0 && i <= last; i++) {
         t[i].began = 0;
-        if (i + 1 < count)
-            status =
-                since(gpu, r[count - 1].began, r[i].began, &t[i].began, err);
+        if (r[i].apart)
+            continue;
+        if (i < last)
+            status = since(gpu, r[last].began, r[i].began, &t[i].began, err);
         if (status == 0)
-            status =
-                since(gpu, r[count - 1].began, r[i].ended, &t[i].ended, err);
+            status = since(gpu, r[last].began, r[i].ended, &t[i].ended, err);
     }
+    for (size_t i = 1; status == 0 && i < count; i++)
+        if (r[i].apart)
+            t[i].ended = t[0].ended + (r[i].went_on ? 1 : -1);
     return status;
 }
 
 /* What a lost context had is gone with it. */
 static void end(struct gpu *gpu, const struct running *r)
 {
-    if (gpu->device.lost)
+    struct error ignored;
+    bool can;
+    if (gpu->device.lost || enter(gpu, r, &can, &ignored) != 0)
         return;
     if (r->began != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->began));
@@ -207,33 +306,53 @@ static void end(struct gpu *gpu, const struct running *r)
         DRIVER_ASK(&gpu->driver, cuStreamDestroy_v2, (r->stream));
 }
 
-static bool has_entries(const struct driver *d)
+static int check_entries(const struct gpu *gpu, bool apart, struct error *err)
 {
-    return d->cuMemcpyAsync != NULL && d->cuStreamCreate != NULL &&
-           d->cuStreamDestroy_v2 != NULL;
+    const struct driver *const d = &gpu->driver;
+    if (d->cuMemcpyAsync == NULL || d->cuStreamCreate == NULL ||
+        d->cuStreamDestroy_v2 == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s cannot time copies: the driver lacks "
+                         "cuMemcpyAsync or streams",
+                         d->who);
+    if (apart && d->cuMemcpyPeerAsync == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s cannot copy between other GPUs: the driver lacks "
+                         "cuMemcpyPeerAsync",
+                         d->who);
+    return 0;
+}
+
+static bool any_apart(const struct gpu *gpu, const struct transfer *t,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (other_gpu(gpu, t[i].from) >= 0 && other_gpu(gpu, t[i].to) >= 0)
+            return true;
+    return false;
 }
 
 int gpu_transfer(struct device *device, struct transfer *transfers,
                  size_t count, struct error *err)
 {
     struct gpu *const gpu = gpu_of(device);
+    struct error ignored;
     int status = gpu_enter(gpu, err);
+    if (status == 0)
+        status = check_entries(gpu, any_apart(gpu, transfers, count), err);
     if (status != 0)
         return status;
-    if (!has_entries(&gpu->driver))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "%s cannot time copies: the driver lacks "
-                         "cuMemcpyAsync or streams",
-                         gpu->driver.who);
     struct running *const running = xcalloc(count, sizeof *running);
     for (size_t i = count; status == 0 && i-- > 0;)
         status = begin(gpu, &transfers[i], &running[i], err);
-    for (size_t i = 0; status == 0 && i < count; i++)
-        status = await(gpu, &running[i], err);
+    if (status == 0)
+        status = await_all(gpu, transfers, running, count, err);
     if (status == 0)
         status = tell(gpu, running, transfers, count, err);
     for (size_t i = 0; i < count; i++)
         end(gpu, &running[i]);
     free(running);
+    if (!gpu->device.lost)
+        gpu_enter(gpu, &ignored);
     return status;
 }

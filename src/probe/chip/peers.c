@@ -6,7 +6,7 @@
 #include "probe/check.h"
 #include "probe/run.h"
 
-enum column { COLUMN_GPU = 1, COLUMN_SELF, COLUMN_REACHED };
+enum column { COLUMN_GPU = 1, COLUMN_SELF, COLUMN_REACHED, COLUMN_ATOMICS };
 
 static const struct param peers_params[] = {{0}};
 
@@ -22,7 +22,9 @@ static int peers_once(struct prober *prober, const struct experiment *e,
         int64_t *const row = samples_row(samples);
         row[COLUMN_GPU] = (int64_t)i;
         row[COLUMN_SELF] = peers[i] == PEER_SELF;
-        row[COLUMN_REACHED] = peers[i] == PEER_REACHED;
+        row[COLUMN_REACHED] =
+            peers[i] == PEER_REACHED || peers[i] == PEER_ATOMICS;
+        row[COLUMN_ATOMICS] = peers[i] == PEER_ATOMICS;
     }
     return 0;
 }
@@ -38,7 +40,7 @@ const struct probe probe_peers = {
     .name = "peers",
     .what = "GPUs of the host, and which of them this one reaches",
     .params = peers_params,
-    .columns = TEXTS("gpu", "self", "reached"),
+    .columns = TEXTS("gpu", "self", "reached", "atomics"),
     .figure_column = COLUMN_GPU,
     .repeats_least = 1,
     .repeats_most = 1,

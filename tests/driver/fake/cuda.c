@@ -298,6 +298,14 @@ int cuDeviceCanAccessPeer(int *can, int device, int peer)
     return OK;
 }
 
+/* Atomics go over all links but those to GPU 2. */
+int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
+{
+    OUT(cuDeviceGetP2PAttribute);
+    *value = attribute == 3 && device != peer && peer != 102 && device != 102;
+    return OK;
+}
+
 /* By the context that is current, to that of another GPU. */
 int cuCtxEnablePeerAccess(void *context, unsigned flags)
 {
@@ -544,6 +552,20 @@ int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
     IN(cuMemcpyAsync);
     if (!is_object(stream, STREAM))
         return BAD_HANDLE;
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return OK;
+}
+
+/* By a stream of the context that is current, whose memory is copied. */
+int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from,
+                      void *from_context, size_t bytes, void *stream)
+{
+    IN(cuMemcpyPeerAsync);
+    if (!is_object(stream, STREAM))
+        return BAD_HANDLE;
+    if (!is_object(to_context, CONTEXT) || from_context != current ||
+        to_context == from_context)
+        return INVALID_VALUE;
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return OK;
 }

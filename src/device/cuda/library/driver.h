@@ -30,6 +30,9 @@ enum cuda_attribute {
     CUDA_CC_MINOR = 76,
 };
 
+/* Of a pair of GPUs (CUdevice_P2PAttribute). */
+enum { CUDA_P2P_NATIVE_ATOMICS = 3 };
+
 enum { CUDA_PROHIBITED = 2 }; /* a compute mode */
 
 enum cuda_function_attribute {

@@ -704,8 +704,10 @@ SELDOM static double load_over(struct paths *paths, struct paths_link *link,
             return route->path->latency[i].cycles[found] + more;
         bytes = bytes_below(route, i);
     }
-    return link->cycles + take_turn(&link->read_busy, load->t, (double)bytes,
-                                    link->read_bandwidth);
+    const double cycles =
+        load->who->at_home ? link->atomic_cycles : link->cycles;
+    return cycles + take_turn(&link->read_busy, load->t, (double)bytes,
+                              link->read_bandwidth);
 }
 
 /* Cycles of a load where caches are in partitions or have rates, pages are in

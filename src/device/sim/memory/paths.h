@@ -42,6 +42,7 @@ void paths_alias(struct paths *paths, struct memory *memory);
 /* The way to what lies elsewhere, seen from the GPU. */
 struct paths_link {
     double cycles;                          /* of a load */
+    double atomic_cycles;                   /* of an atomic */
     double read_bandwidth, write_bandwidth; /* B/clk; 0: any number */
     bool l1_keeps, l2_keeps;
     double read_busy, write_busy; /* until then */

@@ -37,6 +37,8 @@ static void read_gpus(struct schema_reader *r, json_t *value, void *into)
 static const struct schema_row link_rows[] = {
     {"latency_ns", NANOSECONDS(host_link, latency_ns), .least = 1, REQUIRED,
      .help = "of a load from a kernel that no cache has"},
+    {"atomic_ns", NANOSECONDS(host_link, atomic_ns), .fallback = -1,
+     .help = "of an atomic; 0: it takes none", .otherwise = "as a load"},
     {"to_gpu", PER_SECOND(host_link, to_gpu), REQUIRED,
      .help = "what the GPU reads, or is sent, in a second"},
     {"from_gpu", PER_SECOND(host_link, from_gpu), REQUIRED,
@@ -62,6 +64,8 @@ static void check_link(struct schema_reader *r, void *into)
         link->to_gpu > link->from_gpu ? link->to_gpu : link->from_gpu;
     if (link->both == 0)
         link->both = sum;
+    if (link->atomic_ns < 0)
+        link->atomic_ns = link->latency_ns;
     if (link->both < wider || link->both > sum)
         schema_fail_at(r, "both",
                        "must be from %g, what the wider way has alone, to %g, "
@@ -78,6 +82,7 @@ struct between {
     struct host_link link;
     unsigned count, gpus[HOST_GPUS_MOST];
     struct host_link ports[HOST_GPUS_MOST]; /* of the switch, by GPU */
+    double total;
 };
 
 struct port {
@@ -148,6 +153,9 @@ static const struct schema_row switch_rows[] = {
      .help = "the GPUs at it; the rest is seen from each, and a pair has what "
              "the narrower of its two ways has"},
     {.key = NULL, ALSO(link_schema)},
+    {"total", PER_SECOND(between, total), .fallback = 0,
+     .help = "what it passes on at once, of all that copy through it",
+     .otherwise = "any number"},
     {"ports", CALL(read_ports), .object = &port_schema,
      .help = "ways that are not as the others", .otherwise = "none"},
     {0},
@@ -160,8 +168,9 @@ static double narrower(double a, double b)
 }
 
 static void connect(struct host *host, unsigned from, unsigned to,
-                    const struct host_link *link)
+                    const struct host_link *link, unsigned through)
 {
+    host->through[from][to] = host->through[to][from] = (unsigned char)through;
     host->peers[from][to] = *link;
     host->peers[to][from] = *link;
     host->peers[to][from].to_gpu = link->from_gpu;
@@ -181,17 +190,32 @@ static struct host_link port_of(const struct between *b, unsigned gpu)
 
 /* Of a link, whose two GPUs have no ports of their own, the link itself. */
 static void connect_pair(struct host *host, const struct between *b,
-                         unsigned from, unsigned to, bool switched)
+                         unsigned from, unsigned to, unsigned through)
 {
     const struct host_link own = port_of(b, from), other = port_of(b, to);
     struct host_link link = own;
-    if (switched) {
+    if (through > 0) {
         link.to_gpu = narrower(own.to_gpu, other.from_gpu);
         link.from_gpu = narrower(own.from_gpu, other.to_gpu);
         link.both = narrower(narrower(own.both, other.both),
                              link.to_gpu + link.from_gpu);
     }
-    connect(host, from, to, &link);
+    connect(host, from, to, &link, through);
+}
+
+/* Its number, from 1 on. */
+static unsigned add_switch(struct schema_reader *r, struct host *host,
+                           const struct between *b)
+{
+    if (host->switch_count == HOST_SWITCHES_MOST) {
+        schema_fail(r, "must be at most %d", HOST_SWITCHES_MOST);
+        return 0;
+    }
+    struct host_switch *const s = &host->switches[host->switch_count++];
+    s->total = b->total;
+    for (unsigned i = 0; i < b->count; i++)
+        s->ports[b->gpus[i]] = port_of(b, b->gpus[i]);
+    return host->switch_count;
 }
 
 static void read_between(struct schema_reader *r, json_t *value,
@@ -205,9 +229,11 @@ static void read_between(struct schema_reader *r, json_t *value,
         schema_read(r, json_array_get(value, n), schema, &b);
         if (!r->failed && !switched && b.count != 2)
             schema_fail(r, "joins two GPUs, and not %u", b.count);
+        const unsigned through =
+            switched && !r->failed ? add_switch(r, host, &b) : 0;
         for (unsigned i = 0; !r->failed && i < b.count; i++)
             for (unsigned k = i + 1; k < b.count; k++)
-                connect_pair(host, &b, b.gpus[i], b.gpus[k], switched);
+                connect_pair(host, &b, b.gpus[i], b.gpus[k], through);
     }
 }
 

@@ -9,14 +9,21 @@
 
 #include "base/error.h"
 
-enum { HOST_GPUS_MOST = 16 };
+enum { HOST_GPUS_MOST = 16, HOST_SWITCHES_MOST = 16 };
 
 /* Seen from a GPU: what comes to it is read. */
 struct host_link {
     double latency_ns;             /* of a load from a kernel */
+    double atomic_ns;              /* of an atomic; 0: it takes none */
     double to_gpu, from_gpu, both; /* B/s; both: of both ways together */
     double copy_ns;                /* until a copy moves its first byte */
     bool l1_keeps, l2_keeps;       /* what loads bring */
+};
+
+/* What several GPUs are at, each by a way of its own. */
+struct host_switch {
+    struct host_link ports[HOST_GPUS_MOST]; /* seen from the GPU */
+    double total; /* B/s that it passes on at once; 0: any number */
 };
 
 struct host {
@@ -27,6 +34,10 @@ struct host {
     double pageable_to_gpu, pageable_from_gpu;
     /* From the first to the memory of the second; latency 0: there is none. */
     struct host_link peers[HOST_GPUS_MOST][HOST_GPUS_MOST];
+    struct host_switch switches[HOST_SWITCHES_MOST];
+    unsigned switch_count;
+    /* Which switch is between them, from 1 on; 0: a link of their own. */
+    unsigned char through[HOST_GPUS_MOST][HOST_GPUS_MOST];
 };
 
 /*

@@ -1,0 +1,39 @@
+/*
+ * What the study `links` asks of any memory that is not the GPU's own: the
+ * host's (links.c), other GPUs' (links_peers.c); both ask by links_ways.c.
+ */
+#ifndef SONDE_STUDY_LOAD_LINKS_H
+#define SONDE_STUDY_LOAD_LINKS_H
+
+#include "study/load/bandwidth_rows.h"
+
+/* Few enough pages for any first TLB, and more lines than loads. */
+#define LINKS_RING "bytes=65536 stride=128 order=random"
+/* Sizes of single copies, in bytes. */
+enum { LINKS_LEAST = 4096, LINKS_FACTOR = 4, LINKS_MOST = 16 << 20 };
+
+/* Copies in a row, each so large that what begins and ends it does not count.
+ */
+const struct samples *links_copy_alone(struct lab *lab, const char *from,
+                                       const char *to);
+/* The same while others copy (`others` of the probe copy) from before the
+ * beginning to after the end; NULL: they never did. */
+const struct samples *links_copy_beside(struct lab *lab, const char *from,
+                                        const char *to, const char *others);
+/* B/s of one such copy, with what begins and ends it. */
+double links_copy_of(struct lab *lab, const char *from, const char *to,
+                     uint64_t bytes, const char **experiment);
+/* B/s of each sample. */
+struct column links_rates(struct lab *lab, const struct samples *samples);
+
+/* Which caches keep what loads bring, by what small rings cost in the GPU's own
+ * memory and in another, of which a load takes `latency` cycles. */
+const char *links_caches(struct lab *lab, const char *memory, double latency);
+/* What kernels read, or write, of it in a time. */
+struct bandwidth_question links_kernels(struct lab *lab, const char *attribute,
+                                        const char *memory, bool writes);
+
+/* All that is asked of other GPUs. */
+void links_ask_peers(struct lab *lab);
+
+#endif
