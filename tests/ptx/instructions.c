@@ -14,7 +14,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "probe/run/snippet_kernel.h"
+#include "ptx/modules.h"
 #include "testing.h"
+#include "unit/fake_device.h"
 
 static const struct {
     unsigned cc, level;
@@ -64,53 +66,12 @@ static void kernel_of(const struct instruction *row, unsigned cc,
     free(text);
 }
 
-/* Appends a kernel without its head, its names made the module's only ones. */
-static void add_kernel(struct buf *module, const char *ptx, size_t number)
-{
-    static const char *const names[] = {"scratch_shared", "entry isa"};
-    const char *at = strstr(ptx, ".address_size 64\n") + 17;
-    while (*at != '\0') {
-        size_t length = 1;
-        for (size_t n = 0; n < COUNT_OF(names); n++)
-            if (strncmp(at, names[n], strlen(names[n])) == 0)
-                length = strlen(names[n]);
-        buf_append(module, at, length);
-        at += length;
-        if (length > 1)
-            buf_printf(module, "_%zu", number);
-    }
-}
-
-/* Modules by their heads. */
-struct modules {
-    struct {
-        char *head;
-        struct buf text;
-    } at[16];
-    size_t count;
-};
-
-static struct buf *module_of(struct modules *m, const char *ptx)
-{
-    const size_t length =
-        (size_t)(strstr(ptx, ".address_size 64\n") + 17 - ptx);
-    for (size_t i = 0; i < m->count; i++)
-        if (strncmp(m->at[i].head, ptx, length) == 0)
-            return &m->at[i].text;
-    ck_assert_uint_lt(m->count, COUNT_OF(m->at));
-    m->at[m->count].head = xasprintf("%.*s", (int)length, ptx);
-    m->at[m->count].text = (struct buf){0};
-    buf_text(&m->at[m->count].text, m->at[m->count].head);
-    return &m->at[m->count++].text;
-}
-
-static void add_row(struct modules *m, const struct instruction *row,
+static void add_row(struct texts *kernels, const struct instruction *row,
                     unsigned cc, enum instruction_form form)
 {
     struct buf ptx = {0};
     kernel_of(row, cc, form, &ptx);
-    add_kernel(module_of(m, buf_string(&ptx)), buf_string(&ptx),
-               (size_t)(row - instruction_table));
+    texts_add(kernels, buf_string(&ptx));
     buf_free(&ptx);
 }
 
@@ -137,18 +98,20 @@ static void assemble(const char *folder, const struct buf *module, unsigned cc,
 START_TEST(every_row_assembles)
 {
     const unsigned cc = runs[_i].cc, level = runs[_i].level;
-    struct modules modules = {.count = 0};
+    struct module_texts modules = {0};
+    struct texts kernels = {0};
     if (assembler == NULL)
         SKIP("sm_%u: no ptxas is installed", cc);
     char *const folder = testing_folder();
     for (const struct instruction *r = instruction_table; r->name != NULL; r++)
         if (has(cc, r))
-            add_row(&modules, r, cc, level == 0 ? FORM_PLAIN : r->form);
-    for (size_t i = 0; i < modules.count; i++) {
+            add_row(&kernels, r, cc, level == 0 ? FORM_PLAIN : r->form);
+    for (size_t i = 0; i < kernels.count; i++)
+        module_texts_add(&modules, kernels.at[i]);
+    for (size_t i = 0; i < modules.count; i++)
         assemble(folder, &modules.at[i].text, cc, level);
-        buf_free(&modules.at[i].text);
-        free(modules.at[i].head);
-    }
+    module_texts_free(&modules);
+    texts_free(&kernels);
     free(folder);
 }
 END_TEST

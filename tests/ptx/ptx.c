@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "probe/run.h"
+#include "ptx/modules.h"
 #include "testing.h"
 #include "truth/truth.h"
 #include "unit/fake_device.h"
@@ -175,7 +176,7 @@ static bool knows(int cc)
     return known;
 }
 
-/* Each alone: of files that are assembled together one may use what another
+/* One file: of several that are assembled together one may use what another
  * declares. */
 static FILE *start(const char *folder, size_t i, const char *ptx, int cc)
 {
@@ -195,15 +196,40 @@ static FILE *start(const char *folder, size_t i, const char *ptx, int cc)
     return run;
 }
 
-static void finish(FILE *run, const char *ptx)
+/* True if it was taken; else what was said of it is there to be shown. */
+static bool is_taken(FILE *run, struct buf *said)
 {
-    char said[2048];
-    const size_t length = fread(said, 1, sizeof said - 1, run);
-    said[length] = '\0';
-    ck_assert_msg(pclose(run) == 0, "%s\n%s", said, ptx);
+    char line[2048];
+    size_t length;
+    while ((length = fread(line, 1, sizeof line, run)) > 0)
+        buf_append(said, line, length);
+    return pclose(run) == 0;
 }
 
-enum { AT_ONCE = 2 };
+/* Each by itself must be, whatever becomes of them together. */
+static void assemble_each(const char *folder, const struct module_text *module,
+                          int cc)
+{
+    for (size_t i = 0; i < module->count; i++) {
+        struct buf said = {0};
+        const char *const ptx = module->programs[i];
+        ck_assert_msg(is_taken(start(folder, 0, ptx, cc), &said), "%.2000s\n%s",
+                      buf_string(&said), ptx);
+        buf_free(&said);
+    }
+}
+
+static void finish(FILE *run, const char *folder,
+                   const struct module_text *module, int cc)
+{
+    struct buf said = {0};
+    if (!is_taken(run, &said))
+        assemble_each(folder, module, cc);
+    buf_free(&said);
+}
+
+/* Programs of one module: so many that its start costs little. */
+enum { AT_ONCE = 2, TOGETHER = 24 };
 
 /* Adds a line, in which of items that are alike, one after the other in a list,
  * one is kept. */
@@ -279,21 +305,16 @@ static const char *body_of(const char *ptx)
     return body;
 }
 
-static bool has_body(const struct texts *programs, const char *body)
-{
-    size_t i = 0;
-    while (i < programs->count && strcmp(body_of(programs->at[i]), body) != 0)
-        i++;
-    return i < programs->count;
-}
-
 /* Those that the other architecture has not. */
 static struct texts beyond(const struct texts *programs, int cc)
 {
-    struct texts kept = {0}, known = programs_for("", cc, 0, 1);
+    struct texts kept = {0}, bodies = {0}, known = programs_for("", cc, 0, 1);
+    for (size_t i = 0; i < known.count; i++)
+        texts_add(&bodies, body_of(known.at[i]));
     for (size_t i = 0; i < programs->count; i++)
-        if (!has_body(&known, body_of(programs->at[i])))
+        if (!texts_have(&bodies, body_of(programs->at[i])))
             texts_add(&kept, programs->at[i]);
+    texts_free(&bodies);
     texts_free(&known);
     return kept;
 }
@@ -318,12 +339,17 @@ static void assemble_all(const struct texts *programs, int cc)
 {
     char *const folder = testing_folder();
     FILE *runs[AT_ONCE];
-    for (size_t i = 0; i < programs->count + AT_ONCE; i++) {
-        if (i >= AT_ONCE && i - AT_ONCE < programs->count)
-            finish(runs[i % AT_ONCE], programs->at[i - AT_ONCE]);
-        if (i < programs->count)
-            runs[i % AT_ONCE] = start(folder, i, programs->at[i], cc);
+    struct module_texts modules = {.most = TOGETHER};
+    for (size_t i = 0; i < programs->count; i++)
+        module_texts_add(&modules, programs->at[i]);
+    for (size_t i = 0; i < modules.count + AT_ONCE; i++) {
+        if (i >= AT_ONCE && i - AT_ONCE < modules.count)
+            finish(runs[i % AT_ONCE], folder, &modules.at[i - AT_ONCE], cc);
+        if (i < modules.count)
+            runs[i % AT_ONCE] =
+                start(folder, 1 + i, buf_string(&modules.at[i].text), cc);
     }
+    module_texts_free(&modules);
     free(folder);
 }
 
@@ -410,6 +436,37 @@ START_TEST(every_probe_runs_by_default)
 }
 END_TEST
 
+/* What one declares is not there for another in the same module. */
+START_TEST(programs_that_lie_together_share_no_names)
+{
+#define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n\n"
+#define KERNEL                                                                 \
+    ".visible .entry k(.param .u64 out)\n{\n    .reg .u32 %pool;\n"            \
+    "    mov.u32 %pool, pool;\n    st.shared.u32 [pool], %pool;\n    "         \
+    "ret;\n}\n"
+    static const char has[] =
+        HEAD ".extern .shared .align 16 .b8 pool[];\n\n" KERNEL;
+    struct module_texts modules = {0};
+    struct buf said = {0};
+    if (assembler == NULL)
+        SKIP("no ptxas is installed");
+    char *const folder = testing_folder();
+    module_texts_add(&modules, has);
+    module_texts_add(&modules, has);
+    ck_assert_uint_eq(modules.count, 1);
+    ck_assert(
+        is_taken(start(folder, 0, buf_string(&modules.at[0].text), 80), &said));
+    module_texts_add(&modules, HEAD KERNEL);
+    ck_assert_uint_eq(modules.count, 1);
+    ck_assert(!is_taken(start(folder, 0, buf_string(&modules.at[0].text), 80),
+                        &said));
+    ck_assert_ptr_nonnull(strstr(buf_string(&said), "pool"));
+    buf_free(&said);
+    module_texts_free(&modules);
+    free(folder);
+}
+END_TEST
+
 Suite *suite_ptx(void)
 {
     TCase *t;
@@ -419,6 +476,7 @@ Suite *suite_ptx(void)
     tcase_add_unchecked_fixture(slow, begin, end);
     tcase_add_test(t, every_probe_runs_by_default);
     tcase_add_test(t, programs_are_collected);
+    tcase_add_test(t, programs_that_lie_together_share_no_names);
     tcase_add_test(t, bulk_copies_are_for_those_who_have_them);
     tcase_add_loop_test(t, every_kernel_assembles, SLOW_ONES, ALL_ONES);
     tcase_add_loop_test(slow, every_kernel_assembles, 0, SLOW_ONES);

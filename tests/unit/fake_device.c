@@ -6,13 +6,45 @@
 
 #include "base/mem.h"
 
+/* Where the text is, or belongs: by FNV-1a, of whose bits the low ones alone
+ * would do less well. */
+static char **place_of(const struct texts *texts, const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (const char *c = text; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+    size_t i = (size_t)(hash >> 20) & (texts->room - 1);
+    while (texts->places[i] != NULL && strcmp(texts->places[i], text) != 0)
+        i = (i + 1) & (texts->room - 1);
+    return &texts->places[i];
+}
+
+static void make_room(struct texts *texts)
+{
+    enum { ROOM_LEAST = 64 };
+    if (2 * texts->count < texts->room)
+        return;
+    free(texts->places);
+    texts->room = texts->room > 0 ? 2 * texts->room : ROOM_LEAST;
+    texts->places = xcalloc(texts->room, sizeof *texts->places);
+    for (size_t i = 0; i < texts->count; i++)
+        *place_of(texts, texts->at[i]) = texts->at[i];
+}
+
 void texts_add(struct texts *texts, const char *text)
 {
-    for (size_t i = 0; i < texts->count; i++)
-        if (strcmp(texts->at[i], text) == 0)
-            return;
+    make_room(texts);
+    char **const place = place_of(texts, text);
+    if (*place != NULL)
+        return;
+    *place = xstrdup(text);
     texts->at = xreallocarray(texts->at, texts->count + 1, sizeof *texts->at);
-    texts->at[texts->count++] = xstrdup(text);
+    texts->at[texts->count++] = *place;
+}
+
+bool texts_have(const struct texts *texts, const char *text)
+{
+    return texts->count > 0 && *place_of(texts, text) != NULL;
 }
 
 void texts_free(struct texts *texts)
@@ -20,6 +52,7 @@ void texts_free(struct texts *texts)
     for (size_t i = 0; i < texts->count; i++)
         free(texts->at[i]);
     free(texts->at);
+    free(texts->places);
     *texts = (struct texts){0};
 }
 

@@ -8,12 +8,15 @@
 
 #include "device/device.h"
 
-/* Texts without repeats. */
+/* Texts without repeats, which may be sorted. */
 struct texts {
     char **at;
     size_t count;
+    char **places; /* of the texts by their hash; NULL: free */
+    size_t room;
 };
 void texts_add(struct texts *texts, const char *text);
+bool texts_have(const struct texts *texts, const char *text);
 void texts_free(struct texts *texts);
 
 struct fake_device {
