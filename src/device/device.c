@@ -206,6 +206,19 @@ int device_peers(struct device *device, enum device_peer peers[PEERS_MOST],
     return device->ops->peers(device, peers, count, err);
 }
 
+int device_claim(struct device *device, struct error *err)
+{
+    return device != NULL && device->ops->claim != NULL
+               ? device->ops->claim(device, err)
+               : 0;
+}
+
+void device_let_go(struct device *device)
+{
+    if (device != NULL && device->ops->let_go != NULL)
+        device->ops->let_go(device);
+}
+
 int device_allocate_at(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err)
 {

@@ -229,6 +229,11 @@ struct device_ops {
      */
     int (*transfer)(struct device *device, struct transfer *transfers,
                     size_t count, struct error *err);
+    /* What the GPUs of a host share, links and the host's memory, is this one's
+     * alone until it lets go, or ends: waits for others of ours that have it,
+     * for minutes at most.  Optional: of a device that shares nothing. */
+    int (*claim)(struct device *device, struct error *err);
+    void (*let_go)(struct device *device);
     /* Bytes that could be allocated now. */
     int (*memory_free)(struct device *device, uint64_t *bytes,
                        struct error *err);
@@ -336,6 +341,9 @@ int device_allocate_at(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
 int device_transfer(struct device *device, struct transfer *transfers,
                     size_t count, struct error *err);
+/* Nothing, and 0, where there is no such hook, or no device. */
+int device_claim(struct device *device, struct error *err);
+void device_let_go(struct device *device);
 int device_memory_free(struct device *device, uint64_t *bytes,
                        struct error *err);
 /* ERR_USAGE unless bytes and stride are multiples of mapping_bytes, and no more

@@ -186,6 +186,18 @@ static void run_with_memory(struct lab *lab, const struct study *study)
     lab->cut_short = true;
 }
 
+/* Where several processes measure GPUs of a host, they would measure each other
+ * on what these share. */
+static void run_claimed(struct lab *lab, const struct study *study)
+{
+    struct device *const device = prober_device(lab->prober);
+    if (study->shares && device_claim(device, &lab->err) != 0)
+        return;
+    run_with_memory(lab, study);
+    if (study->shares)
+        device_let_go(device);
+}
+
 /* Runs one study; an error of the device is kept in *err for all that follow.
  */
 static void run_study(struct lab *lab, const struct study *study,
@@ -201,7 +213,7 @@ static void run_study(struct lab *lab, const struct study *study,
     limit_study(lab, study);
     prober_renewals(lab->prober, RENEWALS);
     if (why == NULL || study->judges)
-        run_with_memory(lab, study);
+        run_claimed(lab, study);
     lab->experiments_most = lab->all_experiments_most;
     const bool lost = why != NULL || lab_has_lost(lab);
     if (!lab_ok(lab)) {

@@ -60,8 +60,11 @@ struct study {
     /* Runs only when it is named, not with all that `topology` shows. */
     bool apart;
     /* Loads the GPU: its clock and state are told before and after
-     * (gpu_state.h).  Runs after all that do not, and none of these needs it. */
+     * (gpu_state.h).  Runs after all that do not, and none of these needs it.
+     */
     bool under_load;
+    /* Asks what the GPUs of a host share: one process at a time does. */
+    bool shares;
     /* Adds its findings to lab->results.  An error that is left in the lab is
      * for a device that failed; what could not be measured is a finding that
      * says so. */

@@ -743,6 +743,25 @@ START_TEST(copies_between_other_gpus_go_on_meanwhile)
 }
 END_TEST
 
+/* Of two that would measure what GPUs share one waits, and says for whom. */
+START_TEST(what_gpus_share_is_one_process_s_at_a_time)
+{
+    NEED_FAKE();
+    struct error err;
+    struct device *const one = fake_open(NULL), *const two = fake_open(NULL);
+    ASSERT_DONE(device_claim(one, &err), err);
+    ASSERT_DONE(device_claim(one, &err), err);
+    two->until = now_seconds() + 0.05;
+    ck_assert_int_eq(device_claim(two, &err), ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.text, "another sonde"));
+    device_let_go(one);
+    ASSERT_DONE(device_claim(two, &err), err);
+    device_close(two);
+    ASSERT_DONE(device_claim(one, &err), err);
+    device_close(one);
+}
+END_TEST
+
 START_TEST(a_fault_of_a_transfer_is_named_and_the_device_is_dead)
 {
     NEED_FAKE();
@@ -919,6 +938,7 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
     tcase_add_test(tests, peers_are_counted_and_reached);
     tcase_add_test(tests, copies_between_other_gpus_go_on_meanwhile);
+    tcase_add_test(tests, what_gpus_share_is_one_process_s_at_a_time);
     tcase_add_test(tests,
                    a_fault_of_a_transfer_is_named_and_the_device_is_dead);
     tcase_add_test(tests, a_launch_tells_its_time_and_only_a_launch_does);

@@ -32,6 +32,8 @@ const struct device_ops cuda_device_ops = {
     .peers = gpu_peers,
     .allocate_at = gpu_allocate_at,
     .transfer = gpu_transfer,
+    .claim = gpu_claim,
+    .let_go = gpu_let_go,
     .memory_free = gpu_memory_free,
     .map = gpu_map,
     .unmap = gpu_unmap,
@@ -173,6 +175,7 @@ static void cuda_close(struct device *device)
     struct error ignored;
     int status;
     gpu->closing = true;
+    gpu_let_go(device);
     gpu_aside(device, close_all, gpu, &status, &ignored);
     aside_end(gpu->aside);
     gpu->aside = NULL;

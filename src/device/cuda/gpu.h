@@ -53,6 +53,7 @@ struct gpu {
     void *peers[PEERS_MOST];  /* contexts on these; NULL: none yet */
     /* Between two of these: asked whether one reaches the other, and so. */
     bool asked[PEERS_MOST][PEERS_MOST], reaches[PEERS_MOST][PEERS_MOST];
+    int claim; /* a socket, plus 1: it has what the host's GPUs share; 0: not */
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
@@ -159,6 +160,10 @@ int gpu_transfer(struct device *device, struct transfer *transfers,
  */
 bool gpu_release_host(struct gpu *gpu, uint64_t address);
 void gpu_release_all_host(struct gpu *gpu);
+
+/* claim.c */
+int gpu_claim(struct device *device, struct error *err);
+void gpu_let_go(struct device *device);
 
 /* memory.c */
 int gpu_allocate(struct device *device, uint64_t bytes, uint64_t *address,

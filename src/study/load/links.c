@@ -201,5 +201,6 @@ const struct study study_links = {
               "memory, and of other GPUs' memory, from kernels.",
     .answers = answers,
     .apart = true,
+    .shares = true,
     .run = links_run,
 };
