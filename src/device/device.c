@@ -206,6 +206,14 @@ int device_peers(struct device *device, enum device_peer peers[PEERS_MOST],
     return device->ops->peers(device, peers, count, err);
 }
 
+int device_wires(struct device *device, int64_t told[WIRE_COUNT],
+                 struct error *err)
+{
+    if (device->ops->wires == NULL)
+        return lacks(device, "tell of its wires", err);
+    return device->ops->wires(device, told, err);
+}
+
 int device_claim(struct device *device, struct error *err)
 {
     return device != NULL && device->ops->claim != NULL

@@ -149,6 +149,14 @@ enum device_peer {
     PEER_APART
 };
 
+/* What is told of the wires of a GPU; -1: it is not. */
+enum device_wire {
+#define WIRE(id, name, text) WIRE_##id,
+#include "device/wires.def"
+#undef WIRE
+    WIRE_COUNT
+};
+
 /* Copies of `bytes` that copy engines make one after the other, so often. */
 struct transfer {
     uint64_t to, from, bytes;
@@ -221,6 +229,9 @@ struct device_ops {
      * most.  Optional. */
     int (*peers)(struct device *device, enum device_peer peers[PEERS_MOST],
                  size_t *count, struct error *err);
+    /* What a management library, or the driver, tells.  Optional. */
+    int (*wires)(struct device *device, int64_t told[WIRE_COUNT],
+                 struct error *err);
     /* Memory that lies elsewhere; `release` frees it, too.  Optional. */
     int (*allocate_at)(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
@@ -337,6 +348,8 @@ int device_copy_out(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
 int device_peers(struct device *device, enum device_peer peers[PEERS_MOST],
                  size_t *count, struct error *err);
+int device_wires(struct device *device, int64_t told[WIRE_COUNT],
+                 struct error *err);
 int device_allocate_at(struct device *device, enum device_place place,
                        uint64_t bytes, uint64_t *address, struct error *err);
 int device_transfer(struct device *device, struct transfer *transfers,

@@ -602,6 +602,52 @@ START_TEST(sense_leaves_idleness_and_this_process_out)
 }
 END_TEST
 
+START_TEST(what_is_told_of_wires_is_counted)
+{
+    NEED_FAKE();
+    struct error err;
+    int64_t told[WIRE_COUNT];
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_wires(device, told, &err), err);
+    ck_assert_int_eq(told[WIRE_NVLINKS], 5);
+    ck_assert_int_eq(told[WIRE_TO_GPUS], 3);
+    ck_assert_int_eq(told[WIRE_TO_SWITCHES], 2);
+    ck_assert_int_eq(told[WIRE_VERSION], 4);
+    ck_assert_int_eq(told[WIRE_PCIE_WIDTH], 8);
+    ck_assert_int_eq(told[WIRE_PCIE_WIDTH_MOST], 16);
+    ck_assert_int_eq(told[WIRE_PCIE_GENERATION], 5);
+    ck_assert_int_eq(told[WIRE_NUMA_NODE], 1);
+    device_close(device);
+}
+END_TEST
+
+/* A call that fails with a code leaves so much untold; 3 is that the GPU has no
+ * such thing, which of NVLinks is that there are none. */
+static const struct {
+    const char *entry;
+    int code, links, to_gpus, width;
+} untold[] = {
+    {"nvmlDeviceGetNvLinkState", 3, 0, 0, 8},
+    {"nvmlDeviceGetNvLinkState", 999, -1, -1, 8},
+    {"nvmlDeviceGetNvLinkRemoteDeviceType", 999, 5, -1, 8},
+    {"nvmlDeviceGetCurrPcieLinkWidth", 3, 5, 3, -1},
+};
+
+START_TEST(what_is_not_told_of_wires_is_not_guessed)
+{
+    NEED_FAKE();
+    struct error err;
+    int64_t told[WIRE_COUNT];
+    fake_fail(untold[_i].entry, untold[_i].code, 0);
+    struct device *const device = fake_open(NULL);
+    ASSERT_DONE(device_wires(device, told, &err), err);
+    ck_assert_int_eq(told[WIRE_NVLINKS], untold[_i].links);
+    ck_assert_int_eq(told[WIRE_TO_GPUS], untold[_i].to_gpus);
+    ck_assert_int_eq(told[WIRE_PCIE_WIDTH], untold[_i].width);
+    device_close(device);
+}
+END_TEST
+
 START_TEST(a_device_opens_whatever_the_management_library_fails_at)
 {
     NEED_FAKE();
@@ -626,6 +672,10 @@ START_TEST(without_the_management_library_sense_is_unsupported)
     struct device *const device = fake_open(NULL);
     ASSERT_FAILS(device_sense(device, &sense, &err), ERR_UNSUPPORTED, err,
                  "libnvidia-ml.so.1");
+    int64_t told[WIRE_COUNT];
+    ASSERT_DONE(device_wires(device, told, &err), err);
+    ck_assert_int_eq(told[WIRE_NVLINKS], -1);
+    ck_assert_int_eq(told[WIRE_PCIE_WIDTH], -1);
     ck_assert_int_eq(device->info.value[PROPERTY_CORES], -1);
     device_close(device);
 }
@@ -938,6 +988,9 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
     tcase_add_test(tests, peers_are_counted_and_reached);
     tcase_add_test(tests, copies_between_other_gpus_go_on_meanwhile);
+    tcase_add_test(tests, what_is_told_of_wires_is_counted);
+    tcase_add_loop_test(tests, what_is_not_told_of_wires_is_not_guessed, 0,
+                        (int)COUNT_OF(untold));
     tcase_add_test(tests, what_gpus_share_is_one_process_s_at_a_time);
     tcase_add_test(tests,
                    a_fault_of_a_transfer_is_named_and_the_device_is_dead);

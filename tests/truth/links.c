@@ -50,11 +50,30 @@ static const char *caches_of(const struct host_link *link)
                                             : "none";
 }
 
+/* As it is told, or that it is not. */
+static void expect_told(const json_t *findings, const struct host *h)
+{
+    static const char *const ids[] = {
+#define WIRE(id, name, text) "link." name,
+#include "device/wires.def"
+#undef WIRE
+    };
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        const json_t *const f = json_object_get(findings, ids[i]);
+        if (h->told[i] < 0)
+            truth_unmeasured(findings, ids[i], "does not report");
+        else
+            ck_assert_double_eq(json_number_value(json_object_get(f, "value")),
+                                h->told[i]);
+    }
+}
+
 /* `hz` is the SM clock of the GPU. */
 static void expect_host(const json_t *findings, const struct host *h, double hz)
 {
     const struct host_link *const m = &h->memory;
     const double share = m->both / (m->to_gpu + m->from_gpu);
+    expect_told(findings, h);
     expect(findings, "link.host_latency", m->latency_ns * hz / 1e9);
     expect(findings, "link.host_read_bandwidth", m->to_gpu);
     expect(findings, "link.host_write_bandwidth", m->from_gpu);
@@ -494,7 +513,7 @@ START_TEST(without_a_host_nothing_is_found)
         truth_unmeasured(findings, id, "stands in no host");
         count++;
     }
-    ck_assert_uint_eq(count, 24);
+    ck_assert_uint_eq(count, 24 + WIRE_COUNT);
     json_decref(findings);
 }
 END_TEST

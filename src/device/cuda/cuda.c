@@ -30,6 +30,7 @@ const struct device_ops cuda_device_ops = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .peers = gpu_peers,
+    .wires = gpu_wires,
     .allocate_at = gpu_allocate_at,
     .transfer = gpu_transfer,
     .claim = gpu_claim,

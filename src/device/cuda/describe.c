@@ -193,6 +193,21 @@ static int ask_identity(struct gpu *gpu, struct error *err)
     return status != 0 ? status : check_identity(gpu, bytes, err);
 }
 
+int gpu_wires(struct device *device, int64_t told[WIRE_COUNT],
+              struct error *err)
+{
+    enum { NODES_MOST = 1 << 16 };
+    struct gpu *const gpu = gpu_of(device);
+    const int status = gpu_enter(gpu, err);
+    if (status != 0)
+        return status;
+    nvml_wires(&gpu->nvml, told);
+    const int64_t node = attribute(gpu, CUDA_HOST_NUMA_ID);
+    if (node >= 0 && node < NODES_MOST)
+        told[WIRE_NUMA_NODE] = node;
+    return 0;
+}
+
 /* From idle to the highest clock, with room to spare. */
 static const double warm_up_s = 0.05;
 

@@ -112,6 +112,8 @@ bool gpu_uuid(const struct driver *driver, int handle,
               char text[UUID_TEXT_MAX]);
 
 /* describe.c: fills in info, all but spec. */
+int gpu_wires(struct device *device, int64_t told[WIRE_COUNT],
+              struct error *err);
 int gpu_describe(struct gpu *gpu, struct error *err);
 
 /* program.c */

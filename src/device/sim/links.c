@@ -66,6 +66,16 @@ int links_peers(const struct links *links, enum device_peer peers[PEERS_MOST],
     return 0;
 }
 
+int links_wires(const struct links *links, int64_t told[WIRE_COUNT],
+                struct error *err)
+{
+    if (links->host == NULL)
+        return no_host(err);
+    for (int i = 0; i < WIRE_COUNT; i++)
+        told[i] = (int64_t)links->host->told[i];
+    return 0;
+}
+
 /* The way to that place; NULL: there is none. */
 static const struct host_link *way_to(const struct links *links,
                                       enum device_place place)

@@ -22,6 +22,8 @@ void links_free(struct links *links);
 /* The hooks of these names; of release, whether the memory was elsewhere. */
 int links_peers(const struct links *links, enum device_peer peers[PEERS_MOST],
                 size_t *count, struct error *err);
+int links_wires(const struct links *links, int64_t told[WIRE_COUNT],
+                struct error *err);
 int links_allocate(struct links *links, struct machine *m,
                    enum device_place place, uint64_t bytes, uint64_t *address,
                    struct error *err);

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "device/sim/links.h"
 #include "device/sim/machine/machine.h"
-#include "device/sim/ptx/program.h"
 #include "device/sim/profile/shipped.h"
+#include "device/sim/ptx/program.h"
 
 struct sim {
     struct device device; /* first: a device is one of these */
@@ -340,6 +340,12 @@ static int sim_peers(struct device *device, enum device_peer peers[PEERS_MOST],
     return links_peers(&sim_of(device)->links, peers, count, err);
 }
 
+static int sim_wires(struct device *device, int64_t told[WIRE_COUNT],
+                     struct error *err)
+{
+    return links_wires(&sim_of(device)->links, told, err);
+}
+
 static int sim_allocate_at(struct device *device, enum device_place place,
                            uint64_t bytes, uint64_t *address, struct error *err)
 {
@@ -359,8 +365,8 @@ static int sim_transfer(struct device *device, struct transfer *transfers,
 static int sim_map(struct device *device, struct aliases *a, struct error *err)
 {
     struct machine *const m = sim_of(device)->machine;
-    const int status = memory_map(&m->memory, a->bytes, a->stride, a->count,
-                                  &a->address, err);
+    const int status =
+        memory_map(&m->memory, a->bytes, a->stride, a->count, &a->address, err);
     if (status == 0 && m->aliases++ == 0)
         paths_alias(m->paths, &m->memory);
     return status;
@@ -477,6 +483,7 @@ const struct device_ops sim_device_ops = {
     .copy_in = sim_copy_in,
     .copy_out = sim_copy_out,
     .peers = sim_peers,
+    .wires = sim_wires,
     .allocate_at = sim_allocate_at,
     .transfer = sim_transfer,
     .memory_free = sim_memory_free,

@@ -28,6 +28,9 @@ static const struct answer answers[] = {
     {ONE("link"), "gpu_to_host_bandwidth_pageable",   "B/s"},
     {ONE("link"), "host_to_gpu_bandwidth_by_bytes",   "B/s"},
     {ONE("link"), "gpu_to_host_bandwidth_by_bytes",   "B/s"},
+#define WIRE(id, name, text) {ONE("link"), name, ""},
+#include "device/wires.def"
+#undef WIRE
     {ONE("link"), "latency",                          "cycles"},
     {ONE("link"), "atomic_latency",                   "cycles"},
     {ONE("link"), "cached_in",                        ""},
@@ -170,6 +173,33 @@ static void ask_kernels(struct lab *lab)
         bandwidth_ask(&writes, NULL);
 }
 
+/* ---- what is told ------------------------------------------------------- */
+
+static void ask_wires(struct lab *lab)
+{
+    static const char *const names[] = {
+#define WIRE(id, name, text) name,
+#include "device/wires.def"
+#undef WIRE
+    };
+    const struct samples *const s = lab_probe(lab, "wires");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct column told = lab_column_of(lab, s, names[i]);
+        if (!lab_ok(lab))
+            break;
+        struct finding *const f = lab_finding(lab, "link", names[i]);
+        if (told.count == 0 || told.at[0] < 0)
+            finding_none(f, why_unreported);
+        else
+            finding_value(f, STATUS_REPORTED, value_number(told.at[0]));
+        finding_cite(f, told.experiment);
+    }
+    /* A recording of before, or a device that tells nothing. */
+    const char *const why = lab_excuse(lab);
+    for (size_t i = 0; why != NULL && i < COUNT_OF(names); i++)
+        finding_none(lab_finding(lab, "link", names[i]), "%s", why);
+}
+
 static void links_run(struct lab *lab)
 {
     /* Without a way to the host there is nothing to ask. */
@@ -178,6 +208,9 @@ static void links_run(struct lab *lab)
     if (why != NULL)
         lab_refuse(lab, "link.*", "%s", why);
     if (why != NULL || !lab_ok(lab))
+        return;
+    ask_wires(lab);
+    if (!lab_ok(lab))
         return;
     ask_copies(lab);
     const struct cost latency = ask_latency(lab);

@@ -124,6 +124,59 @@ int nvmlDeviceGetNumGpuCores(void *device, unsigned *cores)
     return 0;
 }
 
+/* Six links, of which the fourth is down and the last two end at switches. */
+enum { LINKS = 6, DOWN = 3, SWITCHES_FROM = 4, BAD_ARGUMENT = 2 };
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active)
+{
+    FAIL(nvmlDeviceGetNvLinkState);
+    (void)device;
+    if (link >= LINKS)
+        return BAD_ARGUMENT;
+    *active = link != DOWN;
+    return 0;
+}
+
+int nvmlDeviceGetNvLinkVersion(void *device, unsigned link, unsigned *version)
+{
+    FAIL(nvmlDeviceGetNvLinkVersion);
+    (void)device;
+    *version = 4;
+    return link < LINKS ? 0 : BAD_ARGUMENT;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+    FAIL(nvmlDeviceGetNvLinkRemoteDeviceType);
+    (void)device;
+    *type = link >= SWITCHES_FROM ? 2 : 0;
+    return link < LINKS ? 0 : BAD_ARGUMENT;
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(void *device, unsigned *lanes)
+{
+    FAIL(nvmlDeviceGetCurrPcieLinkWidth);
+    (void)device;
+    *lanes = 8;
+    return 0;
+}
+
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *lanes)
+{
+    FAIL(nvmlDeviceGetMaxPcieLinkWidth);
+    (void)device;
+    *lanes = 16;
+    return 0;
+}
+
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *generation)
+{
+    FAIL(nvmlDeviceGetMaxPcieLinkGeneration);
+    (void)device;
+    *generation = 5;
+    return 0;
+}
+
 /* Three, this process among them. */
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
                                             void *processes)

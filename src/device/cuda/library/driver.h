@@ -26,6 +26,7 @@ enum cuda_result {
  * only reported stand in describe.c. */
 enum cuda_attribute {
     CUDA_COMPUTE_MODE = 20,
+    CUDA_HOST_NUMA_ID = 134, /* of CUDA 12.2 on; -1: the host has no nodes */
     CUDA_CC_MAJOR = 75,
     CUDA_CC_MINOR = 76,
 };

@@ -8,7 +8,11 @@
 #include "device/cuda/library/library.h"
 
 /* Of the clock event reasons, and nvmlReturn_t. */
-enum { REASON_IDLE = 1, INSUFFICIENT_SIZE = 7 };
+enum { REASON_IDLE = 1, NOT_SUPPORTED = 3, INSUFFICIENT_SIZE = 7 };
+/* nvmlIntNvLinkDeviceType_t; and more NVLinks than any GPU of 2026 has. */
+enum { ENDS_AT_GPU = 0, ENDS_AT_SWITCH = 2, NVLINKS_MOST = 64 };
+/* PCI Express knows 32 lanes at most; its versions are far from so many. */
+enum { LANES_MOST = 32, VERSION_MOST = 64 };
 
 static const struct library_entry entries[] = {
 #define ENTRY(need, name, arguments) {#name, offsetof(struct nvml, name), need},
@@ -185,6 +189,66 @@ static int other_processes(const struct nvml *nvml)
     if (result != 0 && result != INSUFFICIENT_SIZE)
         return -1;
     return count > 0 ? (int)count - 1 : 0;
+}
+
+/* The one link of those that are up.  Whether all ends are told counts. */
+static void add_nvlink(const struct nvml *nvml, unsigned link,
+                       int64_t told[WIRE_COUNT], bool *ends)
+{
+    unsigned version;
+    int end;
+    told[WIRE_NVLINKS]++;
+    if (ASK(nvml, nvmlDeviceGetNvLinkVersion, (nvml->gpu, link, &version)) &&
+        version > 0 && version < VERSION_MOST)
+        told[WIRE_VERSION] = version;
+    if (!ASK(nvml, nvmlDeviceGetNvLinkRemoteDeviceType,
+             (nvml->gpu, link, &end)))
+        *ends = false;
+    else if (end == ENDS_AT_GPU)
+        told[WIRE_TO_GPUS]++;
+    else if (end == ENDS_AT_SWITCH)
+        told[WIRE_TO_SWITCHES]++;
+}
+
+/* Links are counted from 0 on until the library knows none of that number; of a
+ * GPU that has no NVLink at all it says so of the first. */
+static void ask_nvlinks(const struct nvml *nvml, int64_t told[WIRE_COUNT])
+{
+    bool ends = true;
+    int result = 0;
+    if (nvml->library == NULL || nvml->nvmlDeviceGetNvLinkState == NULL)
+        return;
+    told[WIRE_NVLINKS] = told[WIRE_TO_GPUS] = told[WIRE_TO_SWITCHES] = 0;
+    for (unsigned link = 0; link < NVLINKS_MOST; link++) {
+        int active = 0;
+        result =
+            CALL(nvml, nvmlDeviceGetNvLinkState, (nvml->gpu, link, &active));
+        if (result != 0 && link == 0 && result != NOT_SUPPORTED)
+            told[WIRE_NVLINKS] = -1;
+        if (result != 0)
+            break;
+        if (active != 0)
+            add_nvlink(nvml, link, told, &ends);
+    }
+    if (!ends || told[WIRE_NVLINKS] < 0)
+        told[WIRE_TO_GPUS] = told[WIRE_TO_SWITCHES] = -1;
+}
+
+void nvml_wires(const struct nvml *nvml, int64_t told[WIRE_COUNT])
+{
+    unsigned n;
+    for (int i = 0; i < WIRE_COUNT; i++)
+        told[i] = -1;
+    ask_nvlinks(nvml, told);
+    if (ASK(nvml, nvmlDeviceGetCurrPcieLinkWidth, (nvml->gpu, &n)) &&
+        n <= LANES_MOST)
+        told[WIRE_PCIE_WIDTH] = n;
+    if (ASK(nvml, nvmlDeviceGetMaxPcieLinkWidth, (nvml->gpu, &n)) &&
+        n <= LANES_MOST)
+        told[WIRE_PCIE_WIDTH_MOST] = n;
+    if (ASK(nvml, nvmlDeviceGetMaxPcieLinkGeneration, (nvml->gpu, &n)) &&
+        n < VERSION_MOST)
+        told[WIRE_PCIE_GENERATION] = n;
 }
 
 void nvml_sense(const struct nvml *nvml, struct device_sense *sense)

@@ -40,6 +40,8 @@ int64_t nvml_mig(const struct nvml *nvml);
 int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock);
 /* 0 where not told. */
 double nvml_power_limit_w(const struct nvml *nvml);
+/* All but the NUMA node, of which it says nothing. */
+void nvml_wires(const struct nvml *nvml, int64_t told[WIRE_COUNT]);
 void nvml_sense(const struct nvml *nvml, struct device_sense *sense);
 
 #endif

@@ -247,6 +247,20 @@ static void read_switches(struct schema_reader *r, json_t *value, void *into)
     read_between(r, value, into, &switch_schema);
 }
 
+/* ---- what is told ------------------------------------------------------- */
+
+#define WIRES_MOST 64
+
+static const struct schema_row told_rows[] = {
+#define WIRE(id, name, text)                                                   \
+    {name, REAL(host, told[WIRE_##id], WIRES_MOST), .fallback = -1,            \
+     .help = text, .otherwise = "not told"},
+#include "device/wires.def"
+#undef WIRE
+    {0},
+};
+static const struct schema told_schema = {"told", told_rows, NULL};
+
 static const struct schema_row host_rows[] = {
     {"name", TEXT(host, name), REQUIRED, .help = "what it is"},
     {"source", TEXT(host, source), .help = "where the numbers are from"},
@@ -258,6 +272,7 @@ static const struct schema_row host_rows[] = {
      .help = "copies of memory that is not pinned", .otherwise = "as pinned"},
     {"pageable_from_gpu", PER_SECOND(host, pageable_from_gpu), .fallback = 0,
      .otherwise = "as pinned"},
+    {.key = NULL, ALSO(told_schema)},
     {"links", CALL(read_links), .object = &link_between_schema,
      .help = "between two GPUs each", .otherwise = "none"},
     {"switches", CALL(read_switches), .object = &switch_schema,

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "device/device.h"
 
 enum { HOST_GPUS_MOST = 16, HOST_SWITCHES_MOST = 16 };
 
@@ -38,6 +38,7 @@ struct host {
     unsigned switch_count;
     /* Which switch is between them, from 1 on; 0: a link of their own. */
     unsigned char through[HOST_GPUS_MOST][HOST_GPUS_MOST];
+    double told[WIRE_COUNT]; /* of each GPU; -1: not */
 };
 
 /*
