@@ -1,15 +1,13 @@
 #include "device/cuda/compile.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crew.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/numeric.h"
 #include "base/text.h"
 
 /* More threads than this only wait for each other inside the driver. */
@@ -300,40 +298,6 @@ static int work(void *argument, struct error *err)
     return 0;
 }
 
-/* None may leave what others still work on. */
-static void *work_guarded(void *batch)
-{
-    NUMERIC_PLAIN();
-    struct error ignored;
-    mem_guarded(work, batch, &ignored);
-    return NULL;
-}
-
-static size_t cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    return (size_t)CPU_COUNT(&set);
-}
-
-/* This thread works too, so a thread that cannot be started is no loss. */
-static void run_batch(struct batch *batch)
-{
-    pthread_t threads[THREADS_MOST];
-    size_t wanted = cores(), started = 0;
-    if (wanted > batch->count)
-        wanted = batch->count;
-    if (wanted > THREADS_MOST)
-        wanted = THREADS_MOST;
-    while (started + 1 < wanted &&
-           aside_thread(&threads[started], work_guarded, batch) == 0)
-        started++;
-    work_guarded(batch);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-}
-
 /* Adds a job unless the program is in memory or another job already. */
 static void add_job(struct batch *batch, const struct source *source,
                     struct program **planned)
@@ -370,7 +334,8 @@ void compiler_prepare(struct compiler *compiler, const struct source *sources,
     for (size_t i = 0; i < count; i++)
         add_job(&batch, &sources[i], &planned);
     if (batch.count > 0)
-        run_batch(&batch);
+        crew_run(work, &batch,
+                 batch.count < THREADS_MOST ? batch.count : THREADS_MOST);
     keep_batch(compiler, &batch);
     free(batch.jobs);
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/crew.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/fleet/reading/gather.h"
@@ -181,7 +181,7 @@ static void read_file(const struct work *w, struct memory *m, size_t i)
     buf_free(&text);
 }
 
-static void *work(void *argument)
+static int work(void *argument, struct error *err)
 {
     struct work *const w = argument;
     struct memory memory = {.names = w->names};
@@ -192,23 +192,8 @@ static void *work(void *argument)
         read_file(w, &memory, i);
     }
     memory_free(&memory);
-    return NULL;
-}
-
-enum { THREADS_MOST = 64 };
-
-static void read_files(struct work *w)
-{
-    pthread_t threads[THREADS_MOST];
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t count = 0, wanted = cores > 1 ? (size_t)cores - 1 : 0;
-    wanted = wanted < THREADS_MOST ? wanted : THREADS_MOST;
-    while (count < wanted && count < w->files->count &&
-           pthread_create(&threads[count], NULL, work, w) == 0)
-        count++;
-    work(w); /* this thread, too */
-    while (count > 0)
-        pthread_join(threads[--count], NULL);
+    (void)err;
+    return 0;
 }
 
 /* ---- GPUs ---------------------------------------------------------------- */
@@ -341,7 +326,8 @@ int fleet_read(struct fleet_set *set, struct fleet_names *names,
     if (code == 0) {
         struct work w = {.files = &files, .input = &input, .names = names};
         w.of = xcalloc(files.count, sizeof *w.of);
-        read_files(&w);
+        if (crew_run(work, &w, files.count) != 0)
+            mem_none();
         take_notes(set, &files.skipped);
         files.skipped = (struct gathered){0};
         collect(set, &w);
