@@ -211,6 +211,50 @@ START_TEST(the_most_ways_are_tried)
 }
 END_TEST
 
+/* Visits to one line more than each set holds. */
+static struct trace visit_few(const struct answering *a)
+{
+    struct trace t = {.kind = TRACE_APART};
+    struct cache *const cache = cache_of(a);
+    const uint64_t lines = a->sets * (a->ways + 1);
+    struct rng r;
+    rng_seed(&r, 4);
+    for (uint64_t i = 0; i < SEEN + 3 * lines; i++) {
+        const uint64_t line = rng_below(&r, lines);
+        const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
+        add(&t, line,
+            i < 3 * lines ? TRACE_UNSEEN
+            : hit         ? TRACE_HIT
+                          : TRACE_MISS);
+    }
+    cache_free(cache);
+    return t;
+}
+
+/* Of them chance leaves one out, and it alone is missed: its chance is not that
+ * of each line by itself. */
+START_TEST(lines_of_a_set_that_chance_ties_are_explained)
+{
+    static const struct answering a = {29, 8, POLICY_RANDOM, 0, 0, false, 0};
+    struct trace found = visit(&a, 1), check = visit(&a, 2);
+    struct trace few = visit_few(&a);
+    const double bytes = (double)(a.sets * a.ways * LINE);
+    const struct trace_range range = {
+        .sector = LINE, .least = 0.8 * bytes, .most = 1.1 * bytes};
+    struct trace_fit fit;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    trace_search_check(search, &check);
+    trace_search_check(search, &few);
+    ck_assert(trace_search_judge(search, &fit));
+    ck_assert_uint_eq(fit.sets, a.sets);
+    ck_assert(trace_fit_is_chance(&fit));
+    trace_search_free(search);
+    free(found.visits);
+    free(check.visits);
+    free(few.visits);
+}
+END_TEST
+
 /* Of two ways the least recently used one is the one without a mark. */
 START_TEST(two_ways_are_one_order_of_use)
 {
@@ -285,5 +329,6 @@ Suite *suite_trace_fit(void)
     tcase_add_test(t, the_most_ways_are_tried);
     tcase_add_test(t, two_ways_are_one_order_of_use);
     tcase_add_test(t, ways_are_open_where_the_neighbour_may_have_more);
+    tcase_add_test(t, lines_of_a_set_that_chance_ties_are_explained);
     return suite;
 }

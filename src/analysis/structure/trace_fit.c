@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/structure/trace_chance.h"
 #include "analysis/structure/trace_rival.h"
 #include "analysis/structure/trace_shapes.h"
 #include "base/mem.h"
@@ -263,8 +264,8 @@ static size_t sum_otherwise(const struct otherwise *sets,
 {
     size_t sum = 0;
     for (uint64_t set = 0; sum < least && set < c->sets; set++) {
-        const uint64_t more = trace_model_ways(c, set) + MORE_ROOM -
-                              trace_model_ways(best, set);
+        const uint64_t more =
+            trace_model_ways(c, set) + MORE_ROOM - trace_model_ways(best, set);
         sum = more < ROOMS ? sum + sets[set].of[more] : least;
     }
     return sum;
@@ -287,8 +288,8 @@ static void remember_late(struct trace_search *t, const struct trace_model *c)
     trace_rival_weigh(r, &t->outcome);
 }
 
-/* With the neighbour's lines where they make the least otherwise; false: nowhere
- * is there about as much room. */
+/* With the neighbour's lines where they make the least otherwise; false:
+ * nowhere is there about as much room. */
 static bool place_neighbour(const struct trace_search *t,
                             const struct otherwise *sets,
                             const struct trace_model *best,
@@ -384,17 +385,62 @@ static const struct trace_rival *likeliest(const struct trace_search *t)
     return best;
 }
 
-bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
+/* Dice are thrown for rivals that are by so much less likely than the best one
+ * (of some thousand visits chances are off by a twentieth at most), so many,
+ * and the likeliest of each number of sets and policy. */
+static const double DICE_LEAD = 300;
+enum { DICE = 16 };
+
+static bool earns_dice(const struct trace_search *t, size_t rival,
+                       const struct trace_rival *best)
 {
-    const struct trace_rival *best = likeliest(t);
-    *fit = (struct trace_fit){0};
-    if (best == NULL || t->outcome.count == 0)
-        return false;
-    if (t->range.own_most > 0 && !trace_model_is_chance(&best->c)) {
-        const struct trace_model model = best->c;
-        remember_alike(t, &model);
-        best = likeliest(t);
+    const struct trace_rival *const r = &t->rival[rival];
+    size_t likelier = 0;
+    bool first = true;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_rival *const other = &t->rival[i];
+        if (!trace_model_is_chance(&other->c) ||
+            trace_rival_lead(other, r) <= 0)
+            continue;
+        likelier++;
+        first = first &&
+                (other->c.sets != r->c.sets || other->c.policy != r->c.policy);
     }
+    return trace_model_is_chance(&r->c) && (first || likelier < DICE) &&
+           trace_rival_lead(best, r) <= DICE_LEAD;
+}
+
+/* The same rival by what caches do for which dice are thrown. */
+static struct trace_rival by_dice(const struct trace_search *t,
+                                  const struct trace_model *c)
+{
+    struct trace_rival r = {.c = *c};
+    r.chance = xcalloc(t->outcome.count, sizeof *r.chance);
+    float *chance = r.chance;
+    for (size_t i = 0; i < t->checks; i++)
+        chance += trace_chance_foretell(&t->check[i], c, chance);
+    trace_rival_weigh(&r, &t->outcome);
+    return r;
+}
+
+/* Beside each that earns them, the rivals by dice. */
+static void throw_dice(struct trace_search *t)
+{
+    const struct trace_rival *const best = likeliest(t);
+    struct trace_rival *const all = xcalloc(2 * t->count, sizeof *all);
+    size_t count = t->count;
+    memcpy(all, t->rival, count * sizeof *all);
+    for (size_t i = 0; i < t->count; i++)
+        if (earns_dice(t, i, best))
+            all[count++] = by_dice(t, &all[i].c);
+    free(t->rival);
+    t->rival = all;
+    t->count = count;
+}
+
+static bool judge(const struct trace_search *t, struct trace_fit *fit)
+{
+    const struct trace_rival *const best = likeliest(t);
     *fit = fit_of(&best->c);
     fit->agrees = trace_rival_agrees(best, &t->outcome);
     fit->missed = trace_rival_missed(best, &t->outcome);
@@ -406,6 +452,26 @@ bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
     if (trace_model_is_chance(&best->c))
         leave_open(&t->range, fit);
     return trace_rival_explains(best, &t->outcome);
+}
+
+bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
+{
+    const struct trace_rival *const best = likeliest(t);
+    *fit = (struct trace_fit){0};
+    if (best == NULL || t->outcome.count == 0)
+        return false;
+    if (t->range.own_most > 0 && !trace_model_is_chance(&best->c)) {
+        const struct trace_model model = best->c;
+        remember_alike(t, &model);
+    }
+    if (judge(t, fit))
+        return true;
+    const size_t plain = t->count;
+    throw_dice(t);
+    const bool explained = judge(t, fit);
+    while (t->count > plain)
+        free(t->rival[--t->count].chance);
+    return explained;
 }
 
 bool trace_fit_is_chance(const struct trace_fit *fit)

@@ -766,22 +766,25 @@ static bool is_one(const struct trace_fit *fit)
            fit->runner_up == fit->policy;
 }
 
-/* More calls, and such as nothing that was fetched ahead comes to: of many
+/* More calls (chance takes twice as many to be told from chance that prefers
+ * some ways), and such as nothing that was fetched ahead comes to: of many
  * functions, and of so few that most sets have all of theirs, whatever the
  * policy is. */
 static void check_more(struct cache_question *q, struct trace_search *search,
                        struct code_calls *calls, const struct trace_fit *first)
 {
-    enum { MIXED = 4, MANY, FEW, FITTING };
-    for (size_t i = calls->take; lab_ok(q->lab) && i < FITTING;) {
+    enum { MIXED = 4 };
+    const size_t many = (trace_fit_is_chance(first) ? 2 * MIXED : MIXED) + 1;
+    const size_t few = many + 1, fitting = few + 1;
+    for (size_t i = calls->take; lab_ok(q->lab) && i < fitting;) {
         calls->take = (unsigned)++i;
         calls->apart = 0;
-        if (i == MANY || i == FEW)
-            call_apart(q, first, i == MANY, calls);
-        if (i == FITTING)
+        if (i == many || i == few)
+            call_apart(q, first, i == many, calls);
+        if (i == fitting)
             calls->fitting = first;
         struct trace check = trace_taken(q, calls);
-        check.many = i == MANY;
+        check.many = i == many;
         trace_search_check(search, &check);
     }
 }
