@@ -127,6 +127,8 @@ extern const char *const code_components[CODE_LEVELS_MAX + 1];
 
 struct code_level {
     uint64_t size;  /* B; what certainly fits, where that is a bound */
+    uint64_t about; /* B; of the likeliest of all that explain it; 0: none */
+    uint64_t sets;  /* 0: not known */
     uint64_t line;  /* B; 0: not known */
     uint64_t reach; /* B that a call brings, its own line among them */
     double limit;   /* cycles of a call that misses it, at least */

@@ -233,6 +233,27 @@ START_TEST(lines_get_shorter)
 }
 END_TEST
 
+/* Functions come to every other line of 64 B, so to half of the sets of the
+ * nearest cache and to all of the next: by bytes that has room for hardly more
+ * of them. */
+START_TEST(half_of_the_sets_leave_room_to_share)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=4 sms_per_tpc=2 max_threads_per_block=128 caches={} "
+             "caches/i0={'line': 64, 'sets': 18, 'ways': 11} "
+             "caches/i1={'line': 64, 'sets': 97, 'ways': 5, 'scope': 'tpc'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
+             "                   'memory': 500}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert(is_true(findings, "icache_l0", "sms_sharing", 1, 0));
+    ck_assert(is_true(findings, "icache_l1", "sms_sharing", 2, 0));
+    ck_assert(is_true(findings, "icache_l1", "per_sm", 1, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Calls that come late by more than a miss costs are no misses; by less, they
  * are in its interval. */
 START_TEST(late_calls_are_no_misses)
@@ -444,6 +465,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
+    tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         3);

@@ -925,6 +925,8 @@ static void report_shape(struct cache_question *q)
     report_agreed(q, "size", shape.size, shape.least);
     q->level->size = shape.least;
     q->level->exact = shape.size > 0;
+    q->level->about = fit.model_line * fit.model_sets * fit.model_ways;
+    q->level->sets = shape.sets;
     report_policy(q, &fit);
 }
 

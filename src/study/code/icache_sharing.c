@@ -53,8 +53,9 @@ struct code_load {
     struct lab *lab;
     size_t i; /* which level … */
     const struct code_level *level;
-    uint64_t calls, others, nearer; /* functions; the nearer one has room for */
-    uint64_t apart;                 /* B */
+    uint64_t calls, others; /* functions */
+    uint64_t apart;         /* B */
+    double seen;            /* share of ours that the nearer one has not */
     double calm, pushed;
     bool *constants; /* they share a cache behind it, or this one */
 };
@@ -109,8 +110,7 @@ static double missed_after(const struct code_load *l, const char *const *others,
 static bool others_push_out(const struct code_load *l,
                             const char *const *others, size_t count)
 {
-    const double seen = 1 - (double)l->nearer / (double)l->calls;
-    const double half = l->calm + (l->pushed - l->calm) * seen / 2;
+    const double half = l->calm + (l->pushed - l->calm) * l->seen / 2;
     return missed_after(l, others, count) > half;
 }
 
@@ -334,6 +334,12 @@ static uint64_t holds(const struct code_level *level)
     return level->line == 0 ? 0 : level->size / level->reach;
 }
 
+static bool is_between(const struct code_load *l, uint64_t nearer)
+{
+    return l->calls > nearer + nearer / 8 && l->calls >= LEAST &&
+           l->calls < CODE_POOL / l->apart / 2;
+}
+
 /* False if no number lies well between those of the two caches: beyond the
  * nearer one by an eighth, so that what it holds is a small part of the code.
  */
@@ -343,16 +349,15 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     /* Of a bound more here, too: what the nearer one keeps does not show. */
     const uint64_t nearer =
         i > 0 ? holds(&level[-1]) * (level[-1].exact ? 1 : 2) : 0;
-    *l = (struct code_load){
-        .lab = lab, .i = i, .level = level, .nearer = nearer};
+    *l = (struct code_load){.lab = lab, .i = i, .level = level};
     l->apart = (level->reach + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
     l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
                        u64_max(room * 7 / 8, 1));
     /* Of a bound more, since there may be more room. */
     l->others = u64_min(holds(level) * (level->exact ? 1 : 3), pool - l->calls);
-    return l->calls > nearer + nearer / 8 && l->calls >= LEAST &&
-           l->calls < pool / 2;
+    l->seen = 1 - (double)nearer / (double)l->calls;
+    return is_between(l, nearer);
 }
 
 /* True if other code makes a difference. */
@@ -363,6 +368,37 @@ static bool can_tell(struct code_load *l)
     return l->calm < CALM_MOST && l->pushed > l->calm + PUSHED_LEAST;
 }
 
+/* The same of the likeliest cache, and of those sets that functions come to
+ * which bring a line each. */
+static uint64_t holds_about(const struct code_level *level, uint64_t apart)
+{
+    const uint64_t bytes = u64_max(level->about, level->size);
+    if (level->line == 0)
+        return 0;
+    return level->reach == level->line && level->sets > 0
+               ? bytes / level->line / u64_gcd(level->sets, apart / level->line)
+               : bytes / level->reach;
+}
+
+/* Where bounds leave no number between two caches, or a wrong one, the middle
+ * of what they hold if they are the likeliest.  What the nearer one has is seen
+ * by what our calls cost; what is pushed out of the rest must do, and that we
+ * miss little by ourselves shows that this one has it. */
+static bool can_tell_about(struct code_load *l)
+{
+    const uint64_t pool = CODE_POOL / l->apart;
+    const uint64_t room = holds_about(l->level, l->apart);
+    const uint64_t nearer = l->i > 0 ? holds_about(&l->level[-1], l->apart) : 0;
+    l->calls = u64_max((nearer + room) / 2, 1);
+    l->others = u64_min(2 * room, pool - u64_min(pool, l->calls));
+    if (!is_between(l, nearer) || l->others < room || !can_tell(l))
+        return false;
+    struct code_load near = *l;
+    near.level -= l->i > 0;
+    l->seen = l->i > 0 ? missed_after(&near, NULL, 0) : 1;
+    return (l->pushed - l->calm) * l->seen > PUSHED_LEAST;
+}
+
 /* What is asked of each cache, in the order of the answers. */
 static void (*const questions[])(const struct code_load *, struct finding *) = {
     ask_constants, ask_warps, ask_sms};
@@ -370,16 +406,17 @@ static void (*const questions[])(const struct code_load *, struct finding *) = {
 static void icache_sharing_ask_level(struct lab *lab, size_t i, bool *constants)
 {
     struct code_load l;
-    const bool fits = fact_code(lab)->level[i].size > 0 && load_for(lab, i, &l);
-    const bool tells = fits && can_tell(&l);
+    const bool known = fact_code(lab)->level[i].size > 0;
+    const bool fits = known && load_for(lab, i, &l);
+    const bool tells =
+        (fits && can_tell(&l)) || (known && lab_ok(lab) && can_tell_about(&l));
     if (!lab_ok(lab))
         return;
-    if (!tells && fact_code(lab)->level[i].size > 0)
+    if (!tells && known)
         doubt_lines(&l);
     if (!tells) {
         lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), "%s",
-                   fact_code(lab)->level[i].size == 0
-                       ? lab_why_unknown(lab, code_components[i], "size")
+                   !known ? lab_why_unknown(lab, code_components[i], "size")
                    : fits ? why_code_pushed
                           : why_code_little_more);
         return;
