@@ -193,12 +193,23 @@ static void keep_check(struct trace_search *t,
     t->check[t->checks++] = *seen;
 }
 
+static void expect_all(const struct trace_search *t,
+                       struct trace_seen_visits *seen)
+{
+    struct trace_model *const all = xcalloc(t->count + 1, sizeof *all);
+    for (size_t i = 0; i < t->count; i++)
+        all[i] = t->rival[i].c;
+    trace_model_expect(seen, all, t->count);
+    free(all);
+}
+
 void trace_search_check(struct trace_search *t, const struct trace *check)
 {
     struct trace_seen_visits seen = trace_model_seen(check, &t->range);
     struct trace_outcome *const o = &t->outcome;
     o->hit = xreallocarray(o->hit, o->count + seen.count, sizeof *o->hit);
     memcpy(o->hit + o->count, seen.hit, seen.count * sizeof *o->hit);
+    expect_all(t, &seen);
     for (size_t i = 0; i < t->count; i++) {
         struct trace_rival *const r = &t->rival[i];
         r->chance =

@@ -2,8 +2,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/crew.h"
 #include "base/mem.h"
 #include "base/num.h"
 
@@ -230,47 +232,126 @@ static void run_random(const struct trace_seen_visits *s,
     free(there);
 }
 
+/* As which a model's chances are kept, if all sets have its ways. */
+static struct trace_model kept_as(const struct trace_model *c)
+{
+    struct trace_model by = *c;
+    if (!by.touched)
+        by.own = by.own_at = 0;
+    return by;
+}
+
+static const float *find_foretold(const struct trace_seen_visits *s,
+                                  const struct trace_model *by)
+{
+    for (size_t i = 0; i < s->foretolds; i++)
+        if (trace_model_is_same(&s->foretold[i].by, by))
+            return s->foretold[i].chance;
+    return NULL;
+}
+
+static void run(const struct trace_seen_visits *s,
+                const struct trace_foretold *f)
+{
+    if (trace_model_is_chance(&f->by))
+        run_random(s, &f->by, f->chance);
+    else
+        run_certain(s, &f->by, f->chance);
+}
+
+static struct trace_foretold *new_foretold(struct trace_seen_visits *s,
+                                           const struct trace_model *by)
+{
+    float *const chance = xcalloc(s->count, sizeof *chance);
+    s->foretold =
+        xreallocarray(s->foretold, s->foretolds + 1, sizeof *s->foretold);
+    s->foretold[s->foretolds] = (struct trace_foretold){*by, chance};
+    return &s->foretold[s->foretolds++];
+}
+
 /* Of each visit that was seen the chance that it hits, if all sets have the
  * candidate's ways. */
 const float *trace_model_even(struct trace_seen_visits *s,
                               const struct trace_model *c)
 {
-    struct trace_model by = *c;
-    if (!by.touched)
-        by.own = by.own_at = 0;
-    for (size_t i = 0; i < s->foretolds; i++)
-        if (trace_model_is_same(&s->foretold[i].by, &by))
-            return s->foretold[i].chance;
-    float *const chance = xcalloc(s->count, sizeof *chance);
-    if (trace_model_is_chance(&by))
-        run_random(s, &by, chance);
-    else
-        run_certain(s, &by, chance);
-    s->foretold =
-        xreallocarray(s->foretold, s->foretolds + 1, sizeof *s->foretold);
-    s->foretold[s->foretolds++] = (struct trace_foretold){by, chance};
-    return chance;
+    const struct trace_model by = kept_as(c);
+    const float *const known = find_foretold(s, &by);
+    if (known != NULL)
+        return known;
+    const struct trace_foretold *const f = new_foretold(s, &by);
+    run(s, f);
+    return f->chance;
 }
 
-/* The same with the neighbour's lines, where the candidate leaves them out:
- * some sets have a way less. */
+/* With the neighbour's lines, where the candidate leaves them out, some sets
+ * have a way less: what all have then, [0], and what those have. */
+static void ways_of_sets(const struct trace_model *c,
+                         struct trace_model of[static 2])
+{
+    of[0] = *c;
+    if (!c->touched)
+        of[0].ways = trace_model_ways(c, c->own_at + c->own);
+    of[1] = of[0];
+    if (!c->touched && c->own % c->sets > 0 && of[0].ways > 1)
+        of[1].ways--;
+}
+
+/* The same with the neighbour's lines. */
 void trace_model_foretell(struct trace_seen_visits *s,
                           const struct trace_model *c, float *chance)
 {
-    struct trace_model even = *c, less;
-    if (!c->touched)
-        even.ways = trace_model_ways(c, c->own_at + c->own);
-    less = even;
-    if (!c->touched && c->own % c->sets > 0 && even.ways > 1)
-        less.ways--;
-    const float *const more_ways = trace_model_even(s, &even);
-    const float *const less_ways = trace_model_even(s, &less);
+    struct trace_model of[2];
+    ways_of_sets(c, of);
+    const float *const more_ways = trace_model_even(s, &of[0]);
+    const float *const less_ways = trace_model_even(s, &of[1]);
     for (size_t i = 0; i < s->count; i++) {
         const uint64_t set = s->at[i] / c->line % c->sets;
-        chance[i] = c->touched || trace_model_ways(c, set) == even.ways
+        chance[i] = c->touched || trace_model_ways(c, set) == of[0].ways
                         ? more_ways[i]
                         : less_ways[i];
     }
+}
+
+/* ---- several at once ---------------------------------------------------- */
+
+/* Models from `next` on are yet to be run, each by one thread. */
+struct batch {
+    const struct trace_seen_visits *s;
+    atomic_size_t next;
+};
+
+static int run_next(void *argument, struct error *err)
+{
+    struct batch *const b = argument;
+    (void)err;
+    for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->s->foretolds;)
+        run(b->s, &b->s->foretold[i]);
+    return 0;
+}
+
+void trace_model_expect_even(struct trace_seen_visits *s,
+                             const struct trace_model *models, size_t count)
+{
+    const size_t before = s->foretolds;
+    struct batch b = {.s = s};
+    atomic_init(&b.next, before);
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_model by = kept_as(&models[i]);
+        if (find_foretold(s, &by) == NULL)
+            new_foretold(s, &by);
+    }
+    if (crew_run(run_next, &b, s->foretolds - before) != 0)
+        mem_none();
+}
+
+void trace_model_expect(struct trace_seen_visits *s,
+                        const struct trace_model *models, size_t count)
+{
+    struct trace_model *const even = xcalloc(2 * count + 1, sizeof *even);
+    for (size_t i = 0; i < count; i++)
+        ways_of_sets(&models[i], even + 2 * i);
+    trace_model_expect_even(s, even, 2 * count);
+    free(even);
 }
 
 double trace_model_of_hit(float chance, bool hit)

@@ -86,6 +86,12 @@ void trace_model_foretell(struct trace_seen_visits *s,
                           const struct trace_model *c, float *chance);
 const float *trace_model_even(struct trace_seen_visits *s,
                               const struct trace_model *c);
+/* The same of several models in one go, by as many threads as there are cores:
+ * then those that are asked are known. */
+void trace_model_expect(struct trace_seen_visits *s,
+                        const struct trace_model *models, size_t count);
+void trace_model_expect_even(struct trace_seen_visits *s,
+                             const struct trace_model *models, size_t count);
 /* How likely it is (its logarithm) what was seen: of a visit, of all, and the
  * mean. */
 double trace_model_of_hit(float chance, bool hit);

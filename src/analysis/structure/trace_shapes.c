@@ -185,10 +185,27 @@ static void try_fifo(struct trace_shapes *s)
 /* The best by all visits. */
 static void judge_whole(struct trace_shapes *s, size_t best)
 {
+    trace_model_expect_even(&s->whole, s->kept, s->count);
     for (size_t i = 0; i < s->count; i++)
         s->kept[i].score = trace_model_of_seen(
             &s->whole, trace_model_even(&s->whole, &s->kept[i]));
     keep_best(s, best);
+}
+
+static void expect_policies(struct trace_shapes *s,
+                            const struct trace_model *shape, size_t shapes,
+                            size_t policies)
+{
+    struct trace_model *const all = xcalloc(shapes * policies + 1, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < shapes; i++)
+        for (size_t policy = 0; policy < policies; policy++) {
+            all[count] = shape[i];
+            all[count].policy = policy;
+            count += trace_model_can_be(&all[count]);
+        }
+    trace_model_expect_even(&s->whole, all, count);
+    free(all);
 }
 
 /* The best shapes with so many trace_policies, by more visits; 0: all. */
@@ -199,6 +216,8 @@ static void try_policies(struct trace_shapes *s, size_t count, size_t most,
     const size_t olds = s->count;
     s->kept = NULL;
     s->count = s->room = 0;
+    if (most == 0)
+        expect_policies(s, old, olds, count);
     for (size_t i = 0; i < olds; i++) {
         size_t before = 0;
         while (before < i && !trace_model_is_shape(&old[before], &old[i]))
@@ -230,6 +249,18 @@ static double of_set(const struct table *t, uint64_t set, uint64_t ways)
     return t->at[(ways - t->least) * t->sets + set];
 }
 
+static void expect_ways(struct trace_shapes *s, const struct trace_model *c,
+                        const struct table *t)
+{
+    struct trace_model *const all = xcalloc(t->count, sizeof *all);
+    for (uint64_t i = 0; i < t->count; i++) {
+        all[i] = *c;
+        all[i].ways = t->least + i;
+    }
+    trace_model_expect_even(&s->whole, all, t->count);
+    free(all);
+}
+
 static void fill_table(struct trace_shapes *s, const struct trace_model *c,
                        struct table *t)
 {
@@ -239,6 +270,7 @@ static void fill_table(struct trace_shapes *s, const struct trace_model *c,
     t->count = c->ways + less + TRACE_MORE_MOST - t->least;
     t->sets = c->sets;
     t->at = xcalloc(t->count * t->sets, sizeof *t->at);
+    expect_ways(s, c, t);
     for (uint64_t i = 0; i < t->count; i++) {
         struct trace_model other = *c;
         other.ways = t->least + i;
