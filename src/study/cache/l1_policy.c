@@ -8,9 +8,11 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const struct answer answers[] = {
     {ONE("clock"), "trace_overhead", "cycles"},
@@ -119,10 +121,58 @@ static bool knows_cold(const struct lab *lab, const struct level_row *row,
            cold->doubt == NULL;
 }
 
+/* Lines so far apart that none holds two, a few at a time, which any cache
+ * keeps together. */
+enum { AGAIN_LINES = 4, AGAIN_APART = 1024, AGAIN_ROUNDS = 8 };
+enum { AGAIN_TIMED = AGAIN_LINES * AGAIN_ROUNDS };
+
+/* Past the caches of the SM, until L2 has the lines where it will; then twice
+ * as the space loads them, behind one load that brings the translation. */
+static const char *again_script(struct lab *lab, const struct level_row *row)
+{
+    struct script s = {0};
+    const size_t past = script_reader(&s, "global.cg");
+    const size_t kind = script_reader(&s, "%s", row->reader);
+    for (uint64_t r = 0; r < AGAIN_ROUNDS; r++) {
+        const struct segment lines = {r * AGAIN_LINES * AGAIN_APART,
+                                      AGAIN_LINES, AGAIN_APART};
+        script_add(&s, &(struct script_step){
+                           .laps = 2, .reader = past, .places = lines});
+        if (r == 0)
+            script_load(&s, kind,
+                        (struct segment){AGAIN_TIMED * AGAIN_APART, 1, 0});
+        script_time(&s, kind, lines);
+        script_time(&s, kind, lines);
+    }
+    return script_text(&s, lab);
+}
+
+/* Where a space has a longer way to L2, a hit may cost what L2 does by the
+ * short one.  What comes from the near part of L2 does so the first time and
+ * the second: only a cache before it makes the second load of a line cheaper.
+ */
+static bool second_is_cheaper(struct lab *lab, const struct level_row *row)
+{
+    double first[AGAIN_TIMED], second[AGAIN_TIMED];
+    const size_t round = AGAIN_LINES * sizeof *first;
+    const struct column c =
+        lab_column(lab, "cycles", "visit %s", again_script(lab, row));
+    if (!lab_ok(lab))
+        return false;
+    for (size_t r = 0; r < AGAIN_ROUNDS; r++) {
+        const double *const from = c.at + 2 * r * AGAIN_LINES;
+        memcpy(first + r * AGAIN_LINES, from, round);
+        memcpy(second + r * AGAIN_LINES, from + AGAIN_LINES, round);
+    }
+    const struct undisturbed cold = undisturbed_of(first, AGAIN_TIMED, 1),
+                             hit = undisturbed_of(second, AGAIN_TIMED, 1);
+    return hits_cheaper(hit.high, cold.low);
+}
+
 /* What a level costs past which loads go to L2.  Cold loads tell it, unless
  * something had filled the level: then those that only L2 keeps do.  A level
- * is there if it surely is; what costs no less than L2 is the near part of L2,
- * and what costs more cold is the far one. */
+ * is there if it surely is; what costs no less than L2 may be the near part of
+ * L2, and what costs more cold the far one. */
 static void judge_level(struct lab *lab, const struct level_row *row,
                         struct fact_cached *facts, const struct cost *hit,
                         const struct cost *cold, const struct cost *l2)
@@ -130,7 +180,8 @@ static void judge_level(struct lab *lab, const struct level_row *row,
     const bool known = knows_cold(lab, row, cold);
     const bool as_l2 = !hits_cheaper(hit->low, l2->high);
     const bool cold_misses =
-        known && !as_l2 && hits_cheaper(hit->high, cold->low);
+        known && hits_cheaper(hit->high, cold->low) &&
+        (!as_l2 || (row->same_data && second_is_cheaper(lab, row)));
     const bool absent = as_l2 && known && !hits_cheaper(hit->low, cold->high);
     facts->hit = hit->cycles;
     facts->excess = hit->excess;
@@ -179,14 +230,15 @@ static struct cost cold_cost(struct lab *lab, const struct level_row *row)
 
 /* What hits cost.  A cache of constants may be smaller than the small ring:
  * where that is late by half of what blurs averages (a quarter of what a miss
- * adds), or costs what a miss does, a smaller one tells. */
+ * adds), or costs what a miss or L2 does, a smaller one tells. */
 static struct cost warm_cost(struct lab *lab, const struct level_row *row,
-                             const struct cost *cold)
+                             const struct cost *cold, const struct cost *l2)
 {
     const char *const ring = row->apart > 32 ? small_local_ring : small_ring;
     const struct cost warm = lab_load_cost(lab, "%s %s", row->load, ring);
-    const bool clear =
-        warm.doubt == NULL && 8 * fabs(warm.excess) < cold->low - warm.high;
+    const bool clear = warm.doubt == NULL &&
+                       8 * fabs(warm.excess) < cold->low - warm.high &&
+                       hits_cheaper(warm.low, l2->high);
     return row->bound == NULL || clear || !lab_ok(lab)
                ? warm
                : lab_load_cost(lab, "%s %s", row->load, smallest_ring);
@@ -204,7 +256,7 @@ static void ask_space(struct lab *lab, const struct level_row *row,
         return;
     }
     const struct cost cold = cold_cost(lab, row);
-    const struct cost warm = warm_cost(lab, row, &cold);
+    const struct cost warm = warm_cost(lab, row, &cold, l2);
     const char *const why = lab_excuse(lab);
     if (why != NULL)
         snprintf(facts->why, sizeof facts->why, "%.255s", why);
