@@ -96,6 +96,7 @@ struct fact_sides {
     uint64_t bits; /* of an address, whose XOR tells its home within a page */
     double hit;  /* cycles of a near line at its home, … 0: it is not told */
     double miss; /* … and what one costs more that L2 does not hold */
+    double far;  /* … and a far one, where those stay; else 0 */
     double missing_cycles; /* of a load of such, near and far alike often */
 };
 

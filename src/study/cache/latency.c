@@ -14,6 +14,7 @@
 
 #include "analysis/hits.h"
 #include "analysis/statistics/laps.h"
+#include "analysis/statistics/otsu.h"
 #include "base/num.h"
 #include "probe/walk/ring.h"
 #include "study/assume.h"
@@ -230,6 +231,37 @@ static bool are_some_early(const struct lapped *l, double before,
     return 20 * (l->count - hits_above(l->cycles, l->count, early)) > l->count;
 }
 
+/* Half of all lines are far from an SM: where those stay far, misses cost what
+ * both halves do on average, whichever of them were asked for.  They are as far
+ * apart as L2's own hits. */
+static bool are_halves(struct lab *lab, const double *cycles, size_t n,
+                       struct undisturbed *mean)
+{
+    const double more = fact_sides(lab)->far;
+    struct otsu split;
+    otsu_find(cycles, n, &split);
+    if (more == 0 || !split.clear ||
+        fabs(split.high - split.low - more) > alike * more)
+        return false;
+    double *const half = lab_alloc(lab, n, sizeof *half);
+    memcpy(half, cycles, n * sizeof *half);
+    const struct undisturbed near =
+        undisturbed_of(half, hits_between(half, n, 0, split.threshold), 1);
+    memcpy(half, cycles, n * sizeof *half);
+    const struct undisturbed far = undisturbed_of(
+        half, hits_between(half, n, split.threshold, INFINITY), 1);
+    const double error = hypot(near.high - near.low, far.high - far.low) / 4;
+    *mean =
+        (struct undisturbed){.cycles = (near.cycles + far.cycles) / 2,
+                             .disturbed = fmax(near.disturbed, far.disturbed),
+                             .excess = (near.excess + far.excess) / 2,
+                             .spread = fmax(near.spread, far.spread),
+                             .kept = near.kept + far.kept};
+    mean->low = mean->cycles - error;
+    mean->high = mean->cycles + error;
+    return true;
+}
+
 /* Those of a trace's loads that cost between two bounds, and more than the
  * level before, less what timing adds; `text` is the experiment. */
 static struct cost traced(struct lab *lab, const struct cost *timing,
@@ -251,7 +283,8 @@ static struct cost traced(struct lab *lab, const struct cost *timing,
         u = l.laps.cost;
     }
     const double least = before + timing->cycles;
-    if (lab_ok(lab) && are_some_early(&l, least, &u))
+    if (lab_ok(lab) && !are_halves(lab, l.cycles, l.count, &u) &&
+        are_some_early(&l, least, &u))
         lab_fail(lab, ERR_UNSUPPORTED, why_varies, alike * (u.cycles - least));
     const struct cost timed = lab_cost_of(lab, &u, l.experiment);
     return lab_cost_less(&timed, timing);
@@ -440,6 +473,12 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
     c.excess += late_adds(&l);
     check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
+    struct undisturbed mean;
+    if (lab_ok(lab) && are_halves(lab, l.cycles, l.count, &mean)) {
+        const double excess = c.excess;
+        c = less_timing(lab, &mean, l.experiment);
+        c.excess = excess;
+    }
     if (lab_ok(lab))
         *disturbance = disturbance_of(&l, c.doubt);
     disturbance->low -=
@@ -632,7 +671,10 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
                         "warm=0 visits=%" PRIu64,
                         level_table[LEVEL_L1].load, lines * stride, stride,
                         u64_min(lines, 2048)));
-    return less_timing(lab, &l.laps.cost, l.experiment);
+    struct undisturbed u = l.laps.cost;
+    if (lab_ok(lab))
+        are_halves(lab, l.cycles, l.count, &u);
+    return less_timing(lab, &u, l.experiment);
 }
 
 /* Those of a trace that cost more than hits do, but for jitter: what finds L2
@@ -646,6 +688,42 @@ static struct cost traced_misses(struct lab *lab, struct level_costs *c,
     return traced(lab, &timing, facts->hit,
                   facts->hit + fmax(8, 0.1 * facts->hit),
                   facts->miss + (facts->miss - facts->hit) / 2, text);
+}
+
+/* What timing adds where lanes take turns. */
+static struct cost timing_of_ring(struct lab *lab, struct level_costs *c,
+                                  const struct level_row *row)
+{
+    const struct cost *const hit = &c->hit[level_of(row)];
+    if (row->ring == NULL || hit->experiment == NULL)
+        return timing_of(lab, c, row);
+    const uint64_t fits = fact_bracket(lab, level_of(row))->fits;
+    const struct column t = lab_column(
+        lab, "cycles", "trace %s bytes=%" PRIu64 " warm=4 visits=1024",
+        row->ring, u64_min(fits / 2 / row->fine * row->fine, 2048));
+    const struct undisturbed u = undisturbed_of(t.at, t.count, 1);
+    const struct cost timed = lab_cost_of(lab, &u, t.experiment);
+    return lab_cost_less(&timed, hit);
+}
+
+/* Every line of the ring of which rings said that all of it misses.  Half of
+ * those may have been hits, under policies that keep some: what L2 finds may
+ * cost as much as its own hits do, to half of what a miss of it adds. */
+static struct cost whole_ring_misses(struct lab *lab, struct level_costs *c,
+                                     const struct level_row *row)
+{
+    const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    const struct cost timing = timing_of_ring(lab, c, row);
+    const bool in_l2 =
+        l2->present && next_level(lab, level_of(row)) == LEVEL_L2;
+    double below = facts->miss + (facts->miss - facts->hit) / 2;
+    if (in_l2)
+        below = fmax(below, hits_limit(l2->hit, l2->miss));
+    return traced(
+        lab, &timing, facts->hit, facts->hit + fmax(8, 0.1 * facts->hit), below,
+        lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
+                 level_ring(row), facts->deep, row->fine));
 }
 
 /* Loads that miss in a ring that is too large for the level: single ones,
@@ -921,8 +999,14 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
         return (struct cost){0};
     if (id == LEVEL_L1)
         return checked_l1_misses(lab, c);
-    return is_told_cold(lab, row, facts) ? cold_misses(lab, c, row)
-                                         : ring_misses(lab, c, row);
+    if (is_told_cold(lab, row, facts))
+        return cold_misses(lab, c, row);
+    const struct cost few = ring_misses(lab, c, row);
+    if (lab_ok(lab))
+        return few;
+    /* Lines that are shorter, an eighth of them, may fit. */
+    return lab_excuse(lab) != NULL ? whole_ring_misses(lab, c, row)
+                                   : (struct cost){0};
 }
 
 static void ask_levels(struct lab *lab, struct level_costs *c)

@@ -465,12 +465,14 @@ static void report_replicates(struct l2_sides *s)
         (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
     /* Nothing or all of it is expected: what is nearer to either is that one,
      * and what is nearer to the middle is left open. */
-    fact_sides_write(s->lab)->far_stays = more >= 0.5;
+    struct fact_sides *const facts = fact_sides_write(s->lab);
+    facts->far_stays = more >= 0.5;
+    if (facts->far_stays)
+        facts->far = s->warm.halves.far - s->warm.halves.near;
     if (more > 0.25 && more < 0.75) /* nearer to the middle */
         finding_none(f, why_far_between, 100 * more);
     else
-        finding_value(f, STATUS_MEASURED,
-                      value_bool(!fact_sides(s->lab)->far_stays));
+        finding_value(f, STATUS_MEASURED, value_bool(!facts->far_stays));
     finding_protocol(f, "laps", value_number(LAPS));
     finding_protocol(f, "near", value_number(s->warm.halves.near));
     finding_protocol(f, "far", value_number(s->warm.halves.far));
