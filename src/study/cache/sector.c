@@ -212,25 +212,51 @@ static void sector_of_lanes(struct lab *lab, const struct level_row *row)
 
 /* Laps over the elements, until one tells. */
 static const char *look_often(struct lab *lab, const struct level_row *row,
-                              uint64_t shift, struct laps_seen *seen)
+                              uint64_t shift, const struct miss_rule *rule,
+                              struct laps_seen *seen)
 {
-    const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
     const char *const text = lab_sector_trace(lab, row, shift);
-    /* Of what SMs share alone: what one has is as near to it as all of it. */
-    const struct miss_rule rule = {
-        .above =
-            hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles,
-        .more = row->of_sm ? 0 : (bracket->miss - bracket->hit) / 2,
-    };
     const char *experiment = NULL;
     double share = 0;
     *seen = (struct laps_seen){0};
     for (int i = 0; lab_ok(lab) && i < LAPS && share < share_least; i++) {
-        experiment = look_again(lab, text, &rule, seen);
+        experiment = look_again(lab, text, rule, seen);
         if (i == 0)
             commonest(seen, &share);
     }
     return experiment;
+}
+
+static bool is_told(const struct laps_seen *seen)
+{
+    double share;
+    const size_t gap = commonest(seen, &share);
+    return gap > 0 && (gap & (gap - 1)) == 0 && share >= share_least;
+}
+
+/* Half-way between what rings say that hits and misses cost.  Of what SMs share
+ * also above what most cost: what one has is as near to it as all of it. */
+static struct miss_rule half_way(struct lab *lab, const struct level_row *row)
+{
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
+    return (struct miss_rule){
+        .above = hits_limit(b->hit, b->miss) + fact_trace(lab)->cycles,
+        .more = row->of_sm ? 0 : (b->miss - b->hit) / 2,
+    };
+}
+
+/* Rings that are too large for L2, too, or that lie in a far part of it, say
+ * too much: a quarter of the way; of what has parts rings say what a hit costs
+ * in both, and here most cost what one does in one of them. */
+static struct miss_rule quarter_way(struct lab *lab,
+                                    const struct level_row *row)
+{
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
+    const double more = (b->miss - b->hit) / 4;
+    return (struct miss_rule){
+        .above = row->of_sm ? b->hit + more + fact_trace(lab)->cycles : 0,
+        .more = row->of_sm ? 0 : more,
+    };
 }
 
 /* No L2 is known to fetch less than that. */
@@ -238,13 +264,32 @@ enum { FETCH_LEAST = 32 };
 
 /* Rings of lines farther apart were loaded before, and a cache that prefers to
  * keep what it was asked for again may have kept those through the sweep: then
- * only others are slow.  So more than the least is looked at again where no
- * ring has been. */
+ * only others are slow, or none.  So more than the least is looked at again
+ * where no ring has been. */
 static bool may_have_kept(const struct level_row *row,
                           const struct laps_seen *seen)
 {
     double share;
-    return !row->of_sm && commonest(seen, &share) * row->apart > FETCH_LEAST;
+    return !row->of_sm && (!is_told(seen) ||
+                           commonest(seen, &share) * row->apart > FETCH_LEAST);
+}
+
+static const char *look(struct lab *lab, const struct level_row *row,
+                        struct laps_seen *seen)
+{
+    const struct miss_rule rule = half_way(lab, row);
+    uint64_t shift = 0;
+    const char *experiment = look_often(lab, row, shift, &rule, seen);
+    if (lab_ok(lab) && may_have_kept(row, seen)) {
+        shift = 2 * fact_bracket(lab, level_of(row))->deep;
+        experiment = look_often(lab, row, shift, &rule, seen);
+    }
+    if (!lab_ok(lab) || is_told(seen))
+        return experiment;
+    const struct miss_rule lower = quarter_way(lab, row);
+    if (!row->of_sm)
+        shift += LAB_SECTOR_BYTES;
+    return look_often(lab, row, shift, &lower, seen);
 }
 
 static void sector_ask_level(struct lab *lab, const struct level_row *row)
@@ -255,10 +300,7 @@ static void sector_ask_level(struct lab *lab, const struct level_row *row)
         sector_of_lanes(lab, row);
         return;
     }
-    const char *experiment = look_often(lab, row, 0, seen);
-    if (lab_ok(lab) && may_have_kept(row, seen))
-        experiment = look_often(
-            lab, row, 2 * fact_bracket(lab, level_of(row))->deep, seen);
+    const char *const experiment = look(lab, row, seen);
     if (!lab_ok(lab))
         return;
     struct finding *const f = lab_finding(lab, row->component, "sector");
