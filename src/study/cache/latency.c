@@ -894,6 +894,18 @@ static bool are_kept_far(struct lab *lab, const struct lapped *l)
  * of an rrip of 19 ways twelve left one line of a hundred. */
 enum { RUN_SIZES = 3, FAR_SIZES = 48 };
 
+/* A longer sweep takes no more memory than that. */
+static const uint64_t flush_most = (uint64_t)1 << 30;
+
+/* Runs that cost less than single loads: what was swept may have left some of
+ * their lines in L2. */
+static bool may_be_kept(const struct cost *runs, double singles, double error)
+{
+    return runs->cycles < singles &&
+           !runs_agree(runs->cycles, singles,
+                       hypot(error, runs->high - runs->cycles));
+}
+
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
                                  const struct cost *disturbance)
 {
@@ -913,10 +925,14 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
         lab_fail(lab, ERR_UNSUPPORTED, why_runs_contradict,
                  fact_sides(lab)->missing_cycles,
                  l.laps.mean - fact_trace(lab)->cycles);
-    const struct cost runs = memory_runs(lab, l2, flush);
+    struct cost runs = memory_runs(lab, l2, flush);
     struct cost c = memory_cost(lab, &l, disturbance);
     c.excess += late_adds(&l);
-    check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
+    const double singles = c.cycles + c.excess, error = error_of(lab, &l);
+    if (may_be_kept(&runs, singles, error) &&
+        FAR_SIZES * l2->overflows <= flush_most)
+        runs = memory_runs(lab, l2, FAR_SIZES * l2->overflows);
+    check_by_runs(lab, &c, singles, error, &runs);
     return c;
 }
 
