@@ -70,8 +70,7 @@ static void add_lines(const struct pool *p, size_t from, size_t end,
     while (from < end) {
         const size_t left = p->run > 0 ? p->run - from % p->run : end - from;
         const size_t count = u64_min(left, end - from);
-        s->at[s->count++] =
-            (struct segment){line_of(p, from), count, p->step};
+        s->at[s->count++] = (struct segment){line_of(p, from), count, p->step};
         from += count;
     }
 }
@@ -122,9 +121,8 @@ static bool pool_crowds_without(void *context, size_t all, size_t out)
     struct segments s = no_lines(p, all);
     add_lines(p, 0, out, &s);
     add_lines(p, out + 1, all, &s);
-    return eviction_crowds(p->eviction,
-                           &(struct script_lines){(uint64_t[]){p->target}, 1},
-                           &s);
+    return eviction_crowds(
+        p->eviction, &(struct script_lines){(uint64_t[]){p->target}, 1}, &s);
 }
 
 static struct conflict_test test_of(struct pool *p)
@@ -760,9 +758,9 @@ static bool ask_ways(struct pool_found *p, struct geometry *g)
         return false;
     g->set = find_set(&p->pool, p->lines);
     log_say(LOG_DEBUG, "conflicts: a set of %zu lines", g->set.count);
-    if (g->set.count > 1 && is_minimal(e, &g->set) &&
-        sets_are_equal(p, g->set.count - 1, others))
-        g->ways = g->set.count - 1;
+    g->own = g->set.count > 1 && is_minimal(e, &g->set) ? g->set.count - 1 : 0;
+    if (g->own > 0 && sets_are_equal(p, g->own, others))
+        g->ways = g->own;
     return g->ways > 0;
 }
 
@@ -1329,8 +1327,8 @@ struct geometry geometry_find(struct eviction *e,
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
     /* A set of more lines than there are is one of another cache. */
-    if (g.ways > lines->most)
-        g.ways = g.sets = 0;
+    if (g.own > lines->most)
+        g.ways = g.sets = g.own = 0;
     if (e->strewn > 0 && e->homes == NULL && g.ways > 0)
         index_strewn(e, lines, &g);
     if (e->strewn > 0)

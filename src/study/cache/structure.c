@@ -837,6 +837,9 @@ static void find_structure(struct structure_question *q)
     /* What lies in front may hold some of a set's lines, so that more seem to
      * fit: ways alone say nothing there. */
     const bool alone = q->row->behind == LEVEL_COUNT;
+    /* The policy is one set's, be others larger. */
+    if (q->shape.ways == 0 && q->eviction.strewn == 0)
+        q->shape.ways = q->shape.own;
     if (q->shape.ways == 0 || (q->shape.sets == 0 && !alone)) {
         refuse(q, "*", why_index_hashed);
         return;
