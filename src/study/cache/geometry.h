@@ -26,11 +26,11 @@ struct geometry {
     uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
     uint64_t bits[32]; /* masks of address bits, low bit first: all of the index
                           of GEOMETRY_BITS; of GEOMETRY_SLICED beside … */
-    uint64_t modulo; /* … the remainder by this odd number of addresses … */
-    unsigned from_bit;       /* … shifted so; 0 otherwise */
-    uint64_t range;          /* bytes within which all this was tried */
+    uint64_t modulo;   /* … the remainder by this odd number of addresses … */
+    unsigned from_bit; /* … shifted so; 0 otherwise */
+    uint64_t range;    /* bytes within which all this was tried */
     bool mapped, is_virtual; /* it was asked for addresses; they are virtual */
-    uint64_t own; /* ways of line 0's set, which others need not have */
+    uint64_t own;      /* ways of line 0's set, which others need not have */
     /* Sets 0: only the ways of line 0's set are known, which others have, too;
      * ways 0, too: its own at most are; none, if 0. */
 };
