@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ptx/instruction.h"
 #include "finding/curve.h"
+#include "report/headline.h"
 #include "report/report.h"
 #include "testing.h"
 
@@ -733,6 +734,68 @@ START_TEST(text_verbose_says_how_a_number_came_about)
 }
 END_TEST
 
+static size_t times(const char *text, const char *words)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; count++)
+        at += strlen(words);
+    return count;
+}
+
+/* How many lines of each kind the findings need that stand below the head; and
+ * that what stands in them is there. */
+struct notes {
+    size_t findings, methods, protocols, evidence;
+};
+
+static struct notes notes_of(const struct results *r, const char *text)
+{
+    struct notes n = {0};
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const struct finding *const f = r->findings[i];
+        if (headline_says(f))
+            continue;
+        char *const id = xasprintf(" id: %s\n", f->id);
+        ck_assert_msg(times(text, id) == 1, "%s: %zu times", f->id,
+                      times(text, id));
+        free(id);
+        for (size_t e = 0; e < f->evidence_count; e++)
+            assert_says(text, f->evidence[e]);
+        n.findings++;
+        n.methods += f->method != NULL;
+        n.protocols += f->protocol_count > 0;
+        n.evidence += f->evidence_count;
+    }
+    return n;
+}
+
+/* What -vv prints of a GPU: each finding by its id, with its study, method,
+ * protocol and evidence.  Nothing wraps in so wide a page. */
+START_TEST(text_with_evidence_tells_all_of_every_finding)
+{
+    struct results r = {0};
+    struct error err = {0};
+    char *const json = testing_document("results/h200.json");
+    ASSERT_DONE(report_read(json, "h200", &r, &err), err);
+    free(json);
+    struct report_style style = {
+        .tree = true, .verbose = REPORT_EVIDENCE, .width = 1 << 20};
+    char *const text = written(&report_text, &r, style);
+    const struct notes n = notes_of(&r, text);
+    ck_assert_uint_ge(n.findings, 200);
+    ck_assert_uint_eq(times(text, " study: "), n.findings);
+    ck_assert_uint_eq(times(text, " method: "), n.methods);
+    ck_assert_uint_eq(times(text, " protocol: "), n.protocols);
+    ck_assert_uint_eq(times(text, " evidence: "), n.evidence);
+    style.verbose = REPORT_EVIDENCE - 1;
+    char *const less = written(&report_text, &r, style);
+    ck_assert_uint_eq(times(less, " evidence: ") + times(less, " id: "), 0);
+    free(less);
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(text_shows_components_and_attributes_that_nobody_told_it_of)
 {
     struct results r = {0};
@@ -997,6 +1060,7 @@ Suite *suite_report(void)
     tcase_add_test(tests, text_wraps_long_reasons_and_long_words);
     tcase_add_test(tests, text_survives_an_absurdly_long_name);
     tcase_add_test(tests, text_verbose_says_how_a_number_came_about);
+    tcase_add_test(tests, text_with_evidence_tells_all_of_every_finding);
     tcase_add_test(tests,
                    text_shows_components_and_attributes_that_nobody_told_it_of);
     tcase_add_test(tests, text_says_one_reason_once);
