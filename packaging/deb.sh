@@ -4,7 +4,6 @@
 set -eu
 archive=$(realpath "$1")
 folder=$2
-here=$(dirname "$(realpath "$0")")
 for tool in dpkg-buildpackage dh; do
     command -v $tool >/dev/null || {
         echo "make deb needs $tool; please type:" >&2
@@ -18,7 +17,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cp "$archive" "$folder/sonde_$version.orig.tar.gz"
 tar xzf "$archive" -C "$folder"
-cp -R "$here/debian" "$folder/$name/debian"
+cp -R "$folder/$name/packaging/debian" "$folder/$name/debian"
 cd "$folder/$name"
 # A jobserver that called this is none of theirs.
 unset MAKEFLAGS MFLAGS MAKELEVEL
