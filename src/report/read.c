@@ -527,6 +527,8 @@ static int read_report(const struct place *top, const json_t *json,
 {
     /* First: what a newer sonde writes may lack what this one wants. */
     const json_t *const schema = json_object_get(json, "schema");
+    if (schema == NULL && json_is_object(json))
+        return refuse(top, "is missing, so this is no report of sonde");
     int status = schema != NULL ? take_schema(top, schema, NULL) : 0;
     if (status == 0)
         status = read_object(top, json, report_keys, results);

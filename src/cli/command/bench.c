@@ -67,6 +67,15 @@ static int bench_snippet(const struct options *o, const char *snippet)
     return session_measure_with(o, measure, &wish, "table");
 }
 
+/* What has no ';' is no instruction. */
+static bool names_file(const char *word)
+{
+    const char *const end = strrchr(word, '.');
+    return strchr(word, ';') == NULL &&
+           (strchr(word, '/') != NULL ||
+            (end != NULL && strcmp(end, ".ptx") == 0));
+}
+
 static int bench_run(const struct options *o)
 {
     const bool from_file = o->file != NULL || (o->word_count == 1 &&
@@ -77,6 +86,11 @@ static int bench_run(const struct options *o)
     if ((o->word_count == 1) == (o->file != NULL)) {
         say("bench takes a snippet: sonde bench 'add.u32 %%r0, %%r0, %%r1;', "
             "or --file FILE, or - for standard input");
+        return 2;
+    }
+    if (!from_file && names_file(o->words[0])) {
+        say("'%s' is no instruction; a file is read by --file %s", o->words[0],
+            o->words[0]);
         return 2;
     }
     if (!from_file)

@@ -169,6 +169,10 @@ done <<'END'
 2|sonde explain chase|probe chase =4 -d sim:quick
 2|not known to the simulator|bench 'foo.u32 %r0, %r0, %r1;' -d sim:quick
 2|no ';'|bench add.u32 -d sim:quick
+2|--file a.ptx|bench a.ptx -d sim:quick
+2|--file ./none|bench ./none -d sim:quick
+2|no report of sonde|report empty.json
+2|no report of sonde|compare empty.json empty.json
 2|not closed|bench '{ .reg .b32 x; add.u32 x, x, x;' -d sim:quick
 2|whole kernel|bench '.visible .entry k() { ret; }' -d sim:quick
 2|NAME=NUMBER|bench 'add.u32 %r0, %r0, %r1;' --values r9=1 -d sim:quick
