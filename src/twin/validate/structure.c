@@ -135,11 +135,22 @@ static bool draw(struct trying *t, const struct subject *s,
     return suspicion->trials > 0;
 }
 
+/* Which set a line comes to.  Where nothing tells, the twin's sets are chosen,
+ * and say nothing of what the device will do: an L2 of real GPUs, of which a set
+ * was found among lines in random order, and no index. */
+static bool index_is_known(struct trying *t, const char *component)
+{
+    return told_number(&t->told, component, "sets") == 1 ||
+           trying_find(t, component, "set_bits") != NULL ||
+           trying_find(t, component, "slice_modulo") != NULL;
+}
+
 static bool is_known(struct trying *t, const char *component)
 {
-    return trying_find(t, component, "sets") != NULL &&
-           (trying_find(t, component, "ways") != NULL ||
-            trying_find(t, component, "set_ways") != NULL);
+    return trying_find(t, component, "set_ways") != NULL ||
+           (trying_find(t, component, "sets") != NULL &&
+            trying_find(t, component, "ways") != NULL &&
+            index_is_known(t, component));
 }
 
 static void note_all(struct trying *t, const struct suspicion *s)
