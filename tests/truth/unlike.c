@@ -62,6 +62,14 @@ static const struct unlike unlikes[] = {
      "paths/constant={'const_l1': 44, 'const_l15': 91, 'l2': 372, "
      "'memory': 665}",
      "structure", "const_l1.policy", "'fifo'"},
+    /* Lines in a row come to half of L2's sets: a bit far above chooses. */
+    {"sms=2 caches/l1={'line': 64, 'sector': 64, 'sets': 64, 'ways': 8} "
+     "caches/l2={'line': 64, 'sector': 32, 'sets': 1024, 'ways': 7, "
+     "'policy': 'fifo', 'scope': 'gpu', "
+     "'set_bits': [6, 7, 8, 9, 10, 11, 12, 13, 14, [13, 22]]} "
+     "paths/global.ca={'l1': 101, 'l2': 217, 'memory': 673} "
+     "paths/global.cg={'l2': 217, 'memory': 673}",
+     "structure", "l2.sets", "1024"},
 };
 
 START_TEST(what_misled_is_told)

@@ -107,10 +107,12 @@ static uint64_t sharers(const struct flood *q)
 }
 
 /* Before each look: what leads takes a line's place, and may be looked at
- * itself later, so that as many are there as before. */
+ * itself later, so that as many are there as before; of lines that are apart it
+ * is none of them. */
 static int lead_of(const struct flood *q, const struct dose *d)
 {
-    return !q->row->of_sm && d->pool * q->line > LEAD ? LEAD : 0;
+    const bool can = !q->row->of_sm && d->apart <= 1;
+    return can && d->pool * q->line > LEAD ? LEAD : 0;
 }
 
 static uint64_t looks_each(const struct flood *q)
@@ -409,18 +411,6 @@ static void ask_again(struct flood *q, const struct dose *once, struct held *h)
     } while (!h->agrees);
 }
 
-static struct held ask_many(struct flood *q)
-{
-    struct held h;
-    const struct dose once =
-        overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_MANY / 2, &h);
-    if (lab_ok(q->lab))
-        ask_again(q, &once, &h);
-    if (lab_ok(q->lab))
-        ask_ways(q, LAUNCHES_MANY, &h);
-    return h;
-}
-
 /* What is held to that confidence: 3.3 standard errors, and what looks and
  * lines that were there before change at most. */
 static const double held_with = 0.999;
@@ -429,6 +419,44 @@ static double reach_of(const struct held *h)
 {
     /* deviations of the normal distribution */
     return 3.3 * h->all.error + held_give * h->all.lines;
+}
+
+/* Bits of addresses that no line in a row reaches may choose sets, too: lines
+ * so far apart, a prime number, over so many bytes.  If more of them found room
+ * than of those that lay together, as many of another distance must. */
+enum { STREWN_BYTES = 256 << 20 };
+
+static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
+{
+    static const unsigned primes[] = {61, 31};
+    struct dose d = *once;
+    d.looks /= 2;
+    d.members = d.pool *= WIDER;
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(primes); i++) {
+        d.apart = primes[i];
+        if (d.pool * d.apart > u64_min(q->most, STREWN_BYTES / q->line))
+            continue;
+        const struct occupancy before = h->all, seen = ask_dose(q, &d);
+        const bool first = h->agrees;
+        if (first && seen.lines < before.lines + reach_of(h))
+            return;
+        h->all = seen;
+        h->agrees = !first && occupancy_join(&before, &seen, &h->all);
+    }
+}
+
+static struct held ask_many(struct flood *q)
+{
+    struct held h;
+    const struct dose once =
+        overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_MANY / 2, &h);
+    if (lab_ok(q->lab))
+        ask_again(q, &once, &h);
+    if (lab_ok(q->lab) && h.agrees && !q->row->of_sm && q->side == WHOLE)
+        ask_strewn(q, &once, &h);
+    if (lab_ok(q->lab))
+        ask_ways(q, LAUNCHES_MANY, &h);
+    return h;
 }
 
 /* Rings say the same, or chance makes the difference once in a thousand. */
