@@ -22,7 +22,8 @@ static const struct range {
     {"end", 0, INT64_MAX},         {"begun", 0, INT64_MAX},
     {"ended", 0, INT64_MAX},       {"ns_begun", 0, INT64_MAX},
     {"ns_ended", 0, INT64_MAX},    {"ns", 0, INT64_MAX},
-    {"throttle", 0, INT64_MAX},    {NULL, -1, NUMBER_MOST},
+    {"throttle", 0, INT64_MAX},    {"over", -NUMBER_MOST, NUMBER_MOST},
+    {NULL, -1, NUMBER_MOST},
 };
 
 static const struct range *range_of(const char *column)

@@ -793,14 +793,130 @@ START_TEST(copies_between_other_gpus_go_on_meanwhile)
 }
 END_TEST
 
+/* Three GPUs, whose copies take 2 ms each, by engines that do one after the
+ * other; what has an end at the first is timed beside others. */
+struct crowd {
+    struct device *device;
+    uint64_t own, own_too, one, two;
+};
+
+static struct crowd crowd_open(void)
+{
+    struct error err;
+    struct crowd c;
+    setenv("FAKE_CUDA_GPUS", "3", 1);
+    setenv("FAKE_CUDA_COPY_MS", "2", 1);
+    c.device = fake_open(NULL);
+    ASSERT_DONE(device_allocate(c.device, 6, &c.own, &err), err);
+    ASSERT_DONE(device_allocate(c.device, 6, &c.own_too, &err), err);
+    ASSERT_DONE(
+        device_allocate_at(c.device, PLACE_PEER + 1, 6, &c.one, &err), err);
+    ASSERT_DONE(
+        device_allocate_at(c.device, PLACE_PEER + 2, 6, &c.two, &err), err);
+    return c;
+}
+
+static void crowd_close(const struct crowd *c)
+{
+    device_release(c->device, c->own);
+    device_release(c->device, c->own_too);
+    device_close(c->device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+    ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+
+enum { TIMED = 4, MEANWHILE = 7 };
+
+/* Copies of the first take 2 ms while the others go on. */
+static void expect_at_once(const struct crowd *c, struct transfer *t,
+                           size_t count)
+{
+    struct error err;
+    for (size_t i = 0; i < count; i++) {
+        t[i].bytes = 6;
+        t[i].times = i == 0 ? TIMED : MEANWHILE;
+    }
+    ASSERT_DONE(device_transfer(c->device, t, count, &err), err);
+    ck_assert_double_eq_tol(t[0].ended - t[0].began, 2e6 * TIMED, 1);
+    for (size_t i = 1; i < count; i++)
+        ck_assert_msg(t[i].ended > t[0].ended, "%zu", i);
+}
+
+START_TEST(copies_of_both_ways_go_by_two_engines)
+{
+    NEED_FAKE();
+    const struct crowd c = crowd_open();
+    struct transfer in[] = {{.to = c.own, .from = c.one},
+                            {.to = c.one, .from = c.own_too}};
+    struct transfer out[] = {{.to = c.one, .from = c.own},
+                             {.to = c.own_too, .from = c.one}};
+    expect_at_once(&c, in, 2);
+    expect_at_once(&c, out, 2);
+    crowd_close(&c);
+}
+END_TEST
+
+START_TEST(copies_to_one_and_from_one_go_by_an_engine_each)
+{
+    NEED_FAKE();
+    const struct crowd c = crowd_open();
+    struct transfer in[] = {{.to = c.own, .from = c.one},
+                            {.to = c.own_too, .from = c.two}};
+    struct transfer out[] = {{.to = c.one, .from = c.own},
+                             {.to = c.two, .from = c.own}};
+    expect_at_once(&c, in, 2);
+    expect_at_once(&c, out, 2);
+    crowd_close(&c);
+}
+END_TEST
+
+/* Each of three sends to two: by its engine in turns, so half of the time. */
+START_TEST(copies_of_all_pairs_take_turns)
+{
+    NEED_FAKE();
+    struct error err;
+    const struct crowd c = crowd_open();
+    struct transfer t[] = {
+        {.to = c.own, .from = c.one},     {.to = c.two, .from = c.one},
+        {.to = c.own_too, .from = c.two}, {.to = c.one, .from = c.two},
+        {.to = c.one, .from = c.own_too}, {.to = c.two, .from = c.own_too},
+    };
+    for (size_t i = 0; i < COUNT_OF(t); i++) {
+        t[i].bytes = 6;
+        t[i].times = i == 0 ? TIMED : MEANWHILE;
+    }
+    ASSERT_DONE(device_transfer(c.device, t, COUNT_OF(t), &err), err);
+    ck_assert_double_eq_tol(t[0].ended - t[0].began, 2 * 2e6 * TIMED, 1);
+    for (size_t i = 1; i < COUNT_OF(t); i++)
+        ck_assert_msg(t[i].ended > t[0].ended, "%zu", i);
+    crowd_close(&c);
+}
+END_TEST
+
+/* The fewer make an end before what is timed: that is told. */
+START_TEST(copies_that_end_too_early_are_told)
+{
+    NEED_FAKE();
+    struct error err;
+    const struct crowd c = crowd_open();
+    struct transfer t[] = {
+        {.to = c.own, .from = c.one, .bytes = 6, .times = TIMED},
+        {.to = c.one, .from = c.own_too, .bytes = 6, .times = TIMED - 1}};
+    ASSERT_DONE(device_transfer(c.device, t, 2, &err), err);
+    ck_assert_double_lt(t[1].ended, t[0].ended);
+    crowd_close(&c);
+}
+END_TEST
+
 /* Of two that would measure what GPUs share one waits, and says for whom. */
 START_TEST(what_gpus_share_is_one_process_s_at_a_time)
 {
     NEED_FAKE();
     struct error err;
-    struct device *const one = fake_open(NULL), *const two = fake_open(NULL);
+    struct device *const one = fake_open(NULL);
     ASSERT_DONE(device_claim(one, &err), err);
     ASSERT_DONE(device_claim(one, &err), err);
+    struct device *const two = fake_open(NULL);
     two->until = now_seconds() + 0.05;
     ck_assert_int_eq(device_claim(two, &err), ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(err.text, "another sonde"));
@@ -808,6 +924,29 @@ START_TEST(what_gpus_share_is_one_process_s_at_a_time)
     ASSERT_DONE(device_claim(two, &err), err);
     device_close(two);
     ASSERT_DONE(device_claim(one, &err), err);
+    device_close(one);
+}
+END_TEST
+
+/* Whoever is about to start disturbs: it is waited for, until it launches, or
+ * waits, too. */
+START_TEST(who_starts_is_waited_for)
+{
+    NEED_FAKE();
+    struct error err;
+    struct device *const one = fake_open(NULL), *const two = fake_open(NULL);
+    one->until = now_seconds() + 0.1;
+    const double began = now_seconds();
+    ASSERT_DONE(device_claim(one, &err), err);
+    ck_assert_double_ge(now_seconds() - began, 0.1);
+    device_let_go(one);
+    ASSERT_DONE(device_claim(two, &err), err);
+    device_let_go(two);
+    one->until = now_seconds() + 5;
+    const double again = now_seconds();
+    ASSERT_DONE(device_claim(one, &err), err);
+    ck_assert_double_lt(now_seconds() - again, 1);
+    device_close(two);
     device_close(one);
 }
 END_TEST
@@ -988,6 +1127,11 @@ static void add_launches(TCase *tests)
     tcase_add_test(tests, a_transfer_moves_bytes_and_tells_its_time);
     tcase_add_test(tests, peers_are_counted_and_reached);
     tcase_add_test(tests, copies_between_other_gpus_go_on_meanwhile);
+    tcase_add_test(tests, who_starts_is_waited_for);
+    tcase_add_test(tests, copies_of_both_ways_go_by_two_engines);
+    tcase_add_test(tests, copies_to_one_and_from_one_go_by_an_engine_each);
+    tcase_add_test(tests, copies_of_all_pairs_take_turns);
+    tcase_add_test(tests, copies_that_end_too_early_are_told);
     tcase_add_test(tests, what_is_told_of_wires_is_counted);
     tcase_add_loop_test(tests, what_is_not_told_of_wires_is_not_guessed, 0,
                         (int)COUNT_OF(untold));

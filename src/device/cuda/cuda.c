@@ -131,6 +131,7 @@ static int open_once(const char *what, const struct device_options *options,
     gpu->device.ticket = options != NULL ? options->ticket : 0;
     gpu->device.until = options != NULL ? options->until : 0;
     snprintf(gpu->driver.who, sizeof gpu->driver.who, "cuda");
+    gpu_starts(gpu);
     if (!*library)
         nvml_forget(&gpu->nvml);
     gpu_aside(&gpu->device, open_all, &o, &status, err);
@@ -176,6 +177,7 @@ static void cuda_close(struct device *device)
     struct error ignored;
     int status;
     gpu->closing = true;
+    gpu_has_started(gpu);
     gpu_let_go(device);
     gpu_aside(device, close_all, gpu, &status, &ignored);
     aside_end(gpu->aside);

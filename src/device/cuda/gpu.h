@@ -51,9 +51,12 @@ struct gpu {
     struct mapping *mappings;
     struct host_memory *host; /* and of other GPUs, that was allocated */
     void *peers[PEERS_MOST];  /* contexts on these; NULL: none yet */
-    /* Between two of these: asked whether one reaches the other, and so. */
-    bool asked[PEERS_MOST][PEERS_MOST], reaches[PEERS_MOST][PEERS_MOST];
+    /* Between two, this one before the others: asked whether one reaches the
+     * other, and so. */
+    bool asked[PEERS_MOST + 1][PEERS_MOST + 1];
+    bool reaches[PEERS_MOST + 1][PEERS_MOST + 1];
     int claim; /* a socket, plus 1: it has what the host's GPUs share; 0: not */
+    int starting; /* likewise: it is being opened, or makes ready to measure */
     /* What is mapped, B of it: always the same, since what a load of it costs
      * depends on where it lies; 0: there is none. */
     uint64_t piece, piece_bytes;
@@ -145,11 +148,18 @@ int gpu_peers(struct device *device, enum device_peer peers[PEERS_MOST],
 int gpu_allocate_of(struct gpu *gpu, unsigned peer, uint64_t bytes, void **at,
                     struct error *err);
 void gpu_release_of(struct gpu *gpu, unsigned peer, void *at);
-/* The context of `from` becomes the current one, from which copies go to `to`;
- * *can: the driver has a way between their memories, and the context may use
- * it.  gpu_enter() comes back. */
-int gpu_enter_pair(struct gpu *gpu, unsigned from, unsigned to, bool *can,
-                   struct error *err);
+/* Its context on a GPU, of which memory was allocated before; -1: this one.
+ * Making it the current one; gpu_enter() comes back. */
+void *gpu_context_on(const struct gpu *gpu, int number);
+int gpu_enter_on(struct gpu *gpu, int number, struct error *err);
+/* Copies of `from` go to and from the memory of `to`; *can: the driver has a
+ * way between these, and the context may use it.  Another context may then be
+ * the current one. */
+int gpu_open_pair(struct gpu *gpu, int from, int to, bool *can,
+                  struct error *err);
+/* Contexts on all GPUs that it reaches, and the ways between these: they take
+ * tenths of a second, and are made while nobody measures. */
+void gpu_meet_peers(struct gpu *gpu);
 /* Once all that memory is released. */
 void gpu_leave_peers(struct gpu *gpu);
 
@@ -163,7 +173,10 @@ int gpu_transfer(struct device *device, struct transfer *transfers,
 bool gpu_release_host(struct gpu *gpu, uint64_t address);
 void gpu_release_all_host(struct gpu *gpu);
 
-/* claim.c */
+/* claim.c: who has what the host's GPUs share; and who is about to: from when
+ * it is opened to its first launch, or its claim. */
+void gpu_starts(struct gpu *gpu);
+void gpu_has_started(struct gpu *gpu);
 int gpu_claim(struct device *device, struct error *err);
 void gpu_let_go(struct device *device);
 

@@ -237,6 +237,7 @@ int gpu_launch(struct device *device, struct kernel *kernel,
     const double deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : default_deadline_s;
     gpu->timed = false;
+    gpu_has_started(gpu);
     int status = gpu_enter(gpu, err);
     if (status == 0)
         status = set_attributes(gpu, kernel, launch, err);

@@ -127,36 +127,77 @@ void gpu_release_of(struct gpu *gpu, unsigned peer, void *at)
     DRIVER_ASK(&gpu->driver, cuCtxSetCurrent, (gpu->context));
 }
 
+void *gpu_context_on(const struct gpu *gpu, int number)
+{
+    return number < 0 ? gpu->context : gpu->peers[number];
+}
+
+int gpu_enter_on(struct gpu *gpu, int number, struct error *err)
+{
+    if (number < 0)
+        return gpu_enter(gpu, err);
+    return GPU_CALL(gpu, err, cuCtxSetCurrent, (gpu->peers[number]),
+                    "taking up the context of GPU %d", number);
+}
+
 /* In the context of the former. */
-static int enable_pair(struct gpu *gpu, unsigned from, unsigned to,
+static int enable_pair(struct gpu *gpu, int from, int to, bool *reaches,
                        struct error *err)
 {
-    int source = 0, target = 0, can = 0;
-    int status = handle_of(gpu, from, &source, err);
+    int source = gpu->handle, target = gpu->handle, can = 0;
+    int status = from < 0 ? 0 : handle_of(gpu, (unsigned)from, &source, err);
+    if (status == 0 && to >= 0)
+        status = handle_of(gpu, (unsigned)to, &target, err);
     if (status == 0)
-        status = handle_of(gpu, to, &target, err);
-    if (status == 0)
-        status =
-            GPU_CALL(gpu, err, cuDeviceCanAccessPeer, (&can, source, target),
-                     "asking whether GPU %u reaches GPU %u", from, to);
+        status = GPU_CALL(gpu, err, cuDeviceCanAccessPeer,
+                          (&can, source, target),
+                          "asking whether a GPU reaches another");
     if (status == 0 && can != 0)
-        status =
-            GPU_CALL(gpu, err, cuCtxEnablePeerAccess, (gpu->peers[to], 0),
-                     "reaching the memory of GPU %u from GPU %u", to, from);
-    gpu->asked[from][to] = status == 0;
-    gpu->reaches[from][to] = status == 0 && can != 0;
+        status = GPU_CALL(gpu, err, cuCtxEnablePeerAccess,
+                          (gpu_context_on(gpu, to), 0),
+                          "reaching the memory of a GPU from another");
+    *reaches = status == 0 && can != 0;
     return status;
 }
 
-int gpu_enter_pair(struct gpu *gpu, unsigned from, unsigned to, bool *can,
-                   struct error *err)
+int gpu_open_pair(struct gpu *gpu, int from, int to, bool *can,
+                  struct error *err)
 {
-    int status = GPU_CALL(gpu, err, cuCtxSetCurrent, (gpu->peers[from]),
-                          "taking up the context of GPU %u", from);
-    if (status == 0 && !gpu->asked[from][to])
-        status = enable_pair(gpu, from, to, err);
-    *can = status == 0 && gpu->reaches[from][to];
+    bool *const asked = &gpu->asked[from + 1][to + 1],
+                *const reaches = &gpu->reaches[from + 1][to + 1];
+    int status = 0;
+    *can = true;
+    if (from < 0) /* by enter_peer() */
+        return 0;
+    if (!*asked) {
+        status = gpu_enter_on(gpu, from, err);
+        if (status == 0)
+            status = enable_pair(gpu, from, to, reaches, err);
+        *asked = status == 0;
+    }
+    *can = status == 0 && *reaches;
     return status;
+}
+
+/* What fails is asked again, and said, by who needs it. */
+void gpu_meet_peers(struct gpu *gpu)
+{
+    enum device_peer peers[PEERS_MOST];
+    struct error ignored;
+    size_t count = 0;
+    bool can;
+    if (gpu_peers(&gpu->device, peers, &count, &ignored) != 0)
+        return;
+    for (unsigned i = 0; i < count && !gpu->device.lost; i++)
+        if (peers[i] == PEER_REACHED || peers[i] == PEER_ATOMICS)
+            enter_peer(gpu, i, &ignored);
+    for (int i = 0; i < (int)count; i++)
+        for (int k = -1; k < (int)count && !gpu->device.lost; k++)
+            if (i != k && gpu->peers[i] != NULL &&
+                (k < 0 || gpu->peers[k] != NULL))
+                gpu_open_pair(gpu, i, k, &can, &ignored);
+    if (!gpu->device.lost)
+        gpu_enter(gpu, &ignored);
 }
 
 void gpu_leave_peers(struct gpu *gpu)

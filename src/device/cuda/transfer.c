@@ -120,15 +120,16 @@ void gpu_release_all_host(struct gpu *gpu)
 /* ---- transfers --------------------------------------------------------- */
 
 /*
- * What has an end on this GPU goes by a stream of its context; what goes from
- * one other GPU to another by one of the context where it begins.  The events
- * of two contexts cannot be subtracted: of the latter is asked, when the first
- * transfer has ended, whether it still goes on.
+ * Whose copy engine moves it, says the context of its stream.  A GPU's engine
+ * for other GPUs does one copy after the other, both ways (H100, driver 580),
+ * so whatever goes at once is spread: each GPU sends by its own, but where one
+ * GPU sends to all, each of these fetches by its own.  Where several go by one
+ * engine their copies take turns, as they would share a way.
  */
 struct running {
-    bool apart; /* between two others */
-    unsigned source, target;
-    bool went_on; /* … which outlasted the first */
+    int source, target; /* GPUs; -1: this one, or the host */
+    int engine;         /* whose; -1: this GPU's */
+    bool went_on;       /* it outlasted the first */
     void *stream, *began, *ended;
 };
 
@@ -144,12 +145,12 @@ static int other_gpu(const struct gpu *gpu, uint64_t address)
 static int copy(struct gpu *gpu, const struct transfer *t,
                 const struct running *r, struct error *err)
 {
-    if (r->apart)
+    if (r->engine >= 0)
         return GPU_CALL(gpu, err, cuMemcpyPeerAsync,
-                        (t->to, gpu->peers[r->target], t->from,
-                         gpu->peers[r->source], t->bytes, r->stream),
-                        "copying %llu bytes from GPU %u to GPU %u",
-                        (unsigned long long)t->bytes, r->source, r->target);
+                        (t->to, gpu_context_on(gpu, r->target), t->from,
+                         gpu_context_on(gpu, r->source), t->bytes, r->stream),
+                        "copying %llu bytes by GPU %d",
+                        (unsigned long long)t->bytes, r->engine);
     return GPU_CALL(gpu, err, cuMemcpyAsync,
                     (t->to, t->from, t->bytes, r->stream), "copying %llu bytes",
                     (unsigned long long)t->bytes);
@@ -183,63 +184,143 @@ static int await(struct gpu *gpu, void *event, struct error *err)
     return gpu_bury(gpu, true, err);
 }
 
-/* Of one between others `began` is noted after its first copy, for which is
- * waited: what is timed comes later. */
-static int queue(struct gpu *gpu, const struct transfer *t,
-                 const struct running *r, struct error *err)
+static int enter(struct gpu *gpu, const struct running *r, struct error *err)
 {
-    int status = 0;
-    for (unsigned i = 0; status == 0 && i <= t->times; i++) {
-        if (i == (r->apart ? 1 : 0))
-            status = GPU_CALL(gpu, err, cuEventRecord, (r->began, r->stream),
-                              "noting the time before a copy");
-        if (status == 0 && i < t->times)
-            status = copy(gpu, t, r, err);
-    }
-    if (status == 0)
-        status = GPU_CALL(gpu, err, cuEventRecord, (r->ended, r->stream),
-                          "noting the time after a copy");
-    if (status == 0 && r->apart)
-        status = await(gpu, r->began, err);
+    return gpu_enter_on(gpu, r->engine, err);
+}
+
+static int note(struct gpu *gpu, void *event, const struct running *r,
+                struct error *err)
+{
+    return GPU_CALL(gpu, err, cuEventRecord, (event, r->stream),
+                    "noting the time of a copy");
+}
+
+/* ---- whose engine ------------------------------------------------------ */
+
+/* True if the first goes with others from the same GPU, and with these only. */
+static bool is_from_one(const struct running *r, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (r[i].source != r[0].source || r[i].target == r[0].target)
+            return false;
+    return count > 1;
+}
+
+/* Where the way back is not open to the other GPU, this one's. */
+static int choose_engine(struct gpu *gpu, struct running *r, bool several,
+                         bool fetch, bool *can, struct error *err)
+{
+    const int by = fetch ? r->target : r->source;
+    const int with = fetch ? r->source : r->target;
+    const bool apart = r->source >= 0 && r->target >= 0;
+    r->engine = -1;
+    *can = true;
+    if (!several || by < 0 || gpu->driver.cuMemcpyPeerAsync == NULL)
+        return 0;
+    const int status = gpu_open_pair(gpu, by, with, can, err);
+    if (status == 0 && *can)
+        r->engine = by;
+    *can = *can || !apart;
     return status;
 }
 
-static int enter(struct gpu *gpu, const struct running *r, bool *can,
-                 struct error *err)
-{
-    *can = true;
-    return r->apart ? gpu_enter_pair(gpu, r->source, r->target, can, err)
-                    : gpu_enter(gpu, err);
-}
+/* ---- enqueueing -------------------------------------------------------- */
 
 static int begin(struct gpu *gpu, struct transfer *t, struct running *r,
-                 struct error *err)
+                 bool several, bool fetch, struct error *err)
 {
-    const int from = other_gpu(gpu, t->from), to = other_gpu(gpu, t->to);
     bool can;
-    r->apart = from >= 0 && to >= 0;
-    r->source = (unsigned)from;
-    r->target = (unsigned)to;
-    int status = enter(gpu, r, &can, err);
+    int status = choose_engine(gpu, r, several, fetch, &can, err);
     t->none = status == 0 && !can;
     if (status == 0 && can)
-        status = make(gpu, r, err);
+        status = enter(gpu, r, err);
     if (status == 0 && can)
-        status = queue(gpu, t, r, err);
+        status = make(gpu, r, err);
     return status;
 }
 
-/* All, the first first. */
+static int copy_entered(struct gpu *gpu, const struct transfer *t,
+                        const struct running *r, struct error *err)
+{
+    const int status = enter(gpu, r, err);
+    return status == 0 ? copy(gpu, t, r, err) : status;
+}
+
+/* The first copy of each of the others, which says when it began; and one of
+ * the first, which waits for all of these, and is not timed: what is timed
+ * begins where a copy of its own ends, so that whole turns are. */
+static int lead_in(struct gpu *gpu, const struct transfer *t,
+                   struct running *r, size_t count, struct error *err)
+{
+    int status = 0;
+    for (size_t i = 1; status == 0 && i < count; i++) {
+        if (t[i].none)
+            continue;
+        status = copy_entered(gpu, &t[i], &r[i], err);
+        if (status == 0)
+            status = note(gpu, r[i].began, &r[i], err);
+    }
+    if (status == 0)
+        status = enter(gpu, &r[0], err);
+    for (size_t i = 1; status == 0 && i < count; i++)
+        if (!t[i].none)
+            status = GPU_CALL(gpu, err, cuStreamWaitEvent,
+                              (r[0].stream, r[i].began, 0),
+                              "having a copy wait for another");
+    return status == 0 ? copy(gpu, &t[0], &r[0], err) : status;
+}
+
+/* A copy of each in turn. */
+static int take_turns(struct gpu *gpu, const struct transfer *t,
+                      struct running *r, size_t count, struct error *err)
+{
+    unsigned most = 0;
+    int status = 0;
+    for (size_t i = 0; i < count; i++)
+        most = t[i].times > most ? t[i].times : most;
+    for (unsigned turn = 0; status == 0 && turn < most; turn++)
+        for (size_t i = count; status == 0 && i-- > 0;) {
+            /* Of the others the first was made before. */
+            const bool more = turn + (i > 0 ? 1 : 0) < t[i].times;
+            if (more && !t[i].none)
+                status = copy_entered(gpu, &t[i], &r[i], err);
+            if (status == 0 && i == 0 && turn + 1 == t[0].times)
+                status = note(gpu, r[0].ended, &r[0], err);
+        }
+    return status;
+}
+
+static int queue(struct gpu *gpu, const struct transfer *t, struct running *r,
+                 size_t count, struct error *err)
+{
+    int status = count > 1 ? lead_in(gpu, t, r, count, err) : 0;
+    if (status == 0)
+        status = note(gpu, r[0].began, &r[0], err);
+    if (status == 0)
+        status = take_turns(gpu, t, r, count, err);
+    for (size_t i = 1; status == 0 && i < count; i++) {
+        if (t[i].none)
+            continue;
+        status = enter(gpu, &r[i], err);
+        if (status == 0)
+            status = note(gpu, r[i].ended, &r[i], err);
+    }
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+/* All, the first first; of the others is then asked whether they go on. */
 static int await_all(struct gpu *gpu, const struct transfer *t,
                      struct running *r, size_t count, struct error *err)
 {
-    bool can;
-    int status = enter(gpu, &r[0], &can, err);
+    int status = enter(gpu, &r[0], err);
     if (status == 0)
         status = await(gpu, r[0].ended, err);
     for (size_t i = 1; status == 0 && i < count; i++)
-        if (r[i].apart && !t[i].none) {
-            status = enter(gpu, &r[i], &can, err);
+        if (!t[i].none) {
+            status = enter(gpu, &r[i], err);
             r[i].went_on =
                 status == 0 && DRIVER_ASK(&gpu->driver, cuEventQuery,
                                           (r[i].ended)) == CUDA_NOT_READY;
@@ -247,47 +328,52 @@ static int await_all(struct gpu *gpu, const struct transfer *t,
     for (size_t i = 1; status == 0 && i < count; i++) {
         if (t[i].none)
             continue;
-        status = enter(gpu, &r[i], &can, err);
+        status = enter(gpu, &r[i], err);
         if (status == 0)
             status = await(gpu, r[i].ended, err);
     }
-    return status == 0 ? gpu_enter(gpu, err) : status;
+    return status;
 }
 
-static int since(struct gpu *gpu, void *from, void *to, double *ns,
-                 struct error *err)
+/* The events of two contexts cannot be subtracted, and those of one tell more
+ * than whether it went on; but they may then be so near that both are right. */
+static int tell_other(struct gpu *gpu, const struct running *r,
+                      struct transfer *t, size_t i, struct error *err)
 {
     float ms = 0;
-    const int status = GPU_CALL(gpu, err, cuEventElapsedTime, (&ms, from, to),
-                                "asking how long a copy took");
+    t[i].began = 0;
+    t[i].ended = t[0].ended + (r[i].went_on ? 1 : -1);
+    if (r[i].engine != r[0].engine || t[i].none)
+        return 0;
+    const int status =
+        GPU_CALL(gpu, err, cuEventElapsedTime, (&ms, r[0].began, r[i].ended),
+                 "asking when a copy ended");
+    if (status == 0 && !isfinite(ms))
+        return error_set(err, ERR_DEVICE,
+                         "%s: the driver says that a copy ended after %g ms",
+                         gpu->driver.who, (double)ms);
+    t[i].ended = 1e6 * (double)ms;
+    return status;
+}
+
+/* From where what is timed of the first begins. */
+static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
+                size_t count, struct error *err)
+{
+    float ms = 0;
+    int status = enter(gpu, &r[0], err);
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuEventElapsedTime,
+                          (&ms, r[0].began, r[0].ended),
+                          "asking how long a copy took");
     if (status == 0 && !(isfinite(ms) && ms >= 0))
         return error_set(err, ERR_DEVICE,
                          "%s: the driver says that a copy took %g ms",
                          gpu->driver.who, (double)ms);
-    *ns = 1e6 * (double)ms;
-    return status;
-}
-
-/* From the beginning of the last of this GPU's, which began first. */
-static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
-                size_t count, struct error *err)
-{
-    size_t last = count - 1;
-    int status = 0;
-    while (last > 0 && r[last].apart)
-        last--;
-    for (size_t i = 0; status == 0 && i <= last; i++) {
-        t[i].began = 0;
-        if (r[i].apart)
-            continue;
-        if (i < last)
-            status = since(gpu, r[last].began, r[i].began, &t[i].began, err);
-        if (status == 0)
-            status = since(gpu, r[last].began, r[i].ended, &t[i].ended, err);
-    }
+    t[0].began = 0;
+    t[0].ended = 1e6 * (double)ms;
     for (size_t i = 1; status == 0 && i < count; i++)
-        if (r[i].apart)
-            t[i].ended = t[0].ended + (r[i].went_on ? 1 : -1);
+        status = tell_other(gpu, r, t, i, err);
     return status;
 }
 
@@ -295,8 +381,7 @@ static int tell(struct gpu *gpu, const struct running *r, struct transfer *t,
 static void end(struct gpu *gpu, const struct running *r)
 {
     struct error ignored;
-    bool can;
-    if (gpu->device.lost || enter(gpu, r, &can, &ignored) != 0)
+    if (gpu->device.lost || enter(gpu, r, &ignored) != 0)
         return;
     if (r->began != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->began));
@@ -306,7 +391,8 @@ static void end(struct gpu *gpu, const struct running *r)
         DRIVER_ASK(&gpu->driver, cuStreamDestroy_v2, (r->stream));
 }
 
-static int check_entries(const struct gpu *gpu, bool apart, struct error *err)
+static int check_entries(const struct gpu *gpu, size_t count, bool apart,
+                         struct error *err)
 {
     const struct driver *const d = &gpu->driver;
     if (d->cuMemcpyAsync == NULL || d->cuStreamCreate == NULL ||
@@ -314,6 +400,11 @@ static int check_entries(const struct gpu *gpu, bool apart, struct error *err)
         return error_set(err, ERR_UNSUPPORTED,
                          "%s cannot time copies: the driver lacks "
                          "cuMemcpyAsync or streams",
+                         d->who);
+    if (count > 1 && d->cuStreamWaitEvent == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s cannot time copies beside others: the driver "
+                         "lacks cuStreamWaitEvent",
                          d->who);
     if (apart && d->cuMemcpyPeerAsync == NULL)
         return error_set(err, ERR_UNSUPPORTED,
@@ -323,13 +414,34 @@ static int check_entries(const struct gpu *gpu, bool apart, struct error *err)
     return 0;
 }
 
-static bool any_apart(const struct gpu *gpu, const struct transfer *t,
-                      size_t count)
+/* Says where they go from and to; true if some have neither end here. */
+static bool find_ends(const struct gpu *gpu, const struct transfer *t,
+                      struct running *r, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (other_gpu(gpu, t[i].from) >= 0 && other_gpu(gpu, t[i].to) >= 0)
-            return true;
-    return false;
+    bool apart = false;
+    for (size_t i = 0; i < count; i++) {
+        r[i].source = other_gpu(gpu, t[i].from);
+        r[i].target = other_gpu(gpu, t[i].to);
+        r[i].engine = -1;
+        apart |= r[i].source >= 0 && r[i].target >= 0;
+    }
+    return apart;
+}
+
+static int transfer_all(struct gpu *gpu, struct transfer *t, struct running *r,
+                        size_t count, struct error *err)
+{
+    const bool fetch = is_from_one(r, count);
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < count; i++)
+        status = begin(gpu, &t[i], &r[i], count > 1, fetch, err);
+    if (status == 0)
+        status = queue(gpu, t, r, count, err);
+    if (status == 0)
+        status = await_all(gpu, t, r, count, err);
+    if (status == 0)
+        status = tell(gpu, r, t, count, err);
+    return status;
 }
 
 int gpu_transfer(struct device *device, struct transfer *transfers,
@@ -338,17 +450,13 @@ int gpu_transfer(struct device *device, struct transfer *transfers,
     struct gpu *const gpu = gpu_of(device);
     struct error ignored;
     int status = gpu_enter(gpu, err);
-    if (status == 0)
-        status = check_entries(gpu, any_apart(gpu, transfers, count), err);
     if (status != 0)
         return status;
     struct running *const running = xcalloc(count, sizeof *running);
-    for (size_t i = count; status == 0 && i-- > 0;)
-        status = begin(gpu, &transfers[i], &running[i], err);
+    const bool apart = find_ends(gpu, transfers, running, count);
+    status = check_entries(gpu, count, apart, err);
     if (status == 0)
-        status = await_all(gpu, transfers, running, count, err);
-    if (status == 0)
-        status = tell(gpu, running, transfers, count, err);
+        status = transfer_all(gpu, transfers, running, count, err);
     for (size_t i = 0; i < count; i++)
         end(gpu, &running[i]);
     free(running);

@@ -9,6 +9,10 @@
  *   FAKE_CUDA_HANG     a launch never ends, and most calls then never return
  *   FAKE_CUDA_SLOW_MS  a launch takes so long
  *   FAKE_CUDA_LINK_MS  so does a link
+ *   FAKE_CUDA_COPY_MS  so does a copy of a stream (0), of a time that passes only
+ *                      where it is waited for: a context has a copy engine for
+ *                      each way to the host and one for other GPUs, and each
+ *                      does one copy after the other, as they were asked for
  *   FAKE_CUDA_GPUS     how many there are (2)
  *   FAKE_CUDA_VERSION  of CUDA (13000)
  *   FAKE_CUDA_MODE     the compute mode (0)
@@ -58,6 +62,8 @@ enum kind {
     MAPPED
 };
 
+enum copy_engine { TO_GPU, FROM_GPU, TO_PEERS };
+
 struct object {
     struct object *next;
     enum kind kind;
@@ -65,6 +71,10 @@ struct object {
     char *log;
     uint64_t at, bytes; /* RESERVED, MAPPED */
     int file;           /* MAPPABLE */
+    /* STREAM, EVENT: its context, and when what it had before is done; CONTEXT:
+     * when its copy engines are. */
+    const struct object *context;
+    double done, engines[3];
 };
 
 static struct object *objects;
@@ -536,7 +546,9 @@ int cuMemFreeHost(void *memory)
 int cuStreamCreate(void **stream, unsigned flags)
 {
     IN(cuStreamCreate);
-    *stream = object_new(STREAM, 0);
+    struct object *const made = object_new(STREAM, 0);
+    made->context = current;
+    *stream = made;
     return flags == 1 ? OK : INVALID_VALUE;
 }
 
@@ -547,27 +559,45 @@ int cuStreamDestroy_v2(void *stream)
     return status;
 }
 
-int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+/* Of copies, ms. */
+static double now_ms;
+
+/* By a stream of the context that is current. */
+static int copy_by(enum copy_engine engine, uint64_t to, uint64_t from,
+                   size_t bytes, struct object *stream)
 {
-    IN(cuMemcpyAsync);
-    if (!is_object(stream, STREAM))
+    if (!is_object(stream, STREAM) || stream->context != current)
         return BAD_HANDLE;
+    double *const free_at = &((struct object *)current)->engines[engine];
+    const double ms = fake_setting("FAKE_CUDA_COPY_MS", 0);
+    double begins = stream->done > now_ms ? stream->done : now_ms;
+    begins = *free_at > begins ? *free_at : begins;
+    *free_at = stream->done = begins + ms;
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return OK;
 }
 
-/* By a stream of the context that is current, whose memory is copied. */
+int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    IN(cuMemcpyAsync);
+    const bool to_gpu = is_object(memory_at(to), MEMORY),
+               from_gpu = is_object(memory_at(from), MEMORY);
+    return copy_by(!from_gpu ? TO_GPU
+                   : !to_gpu ? FROM_GPU
+                             : TO_PEERS,
+                   to, from, bytes, stream);
+}
+
+/* One of the two is that of the stream. */
 int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from,
                       void *from_context, size_t bytes, void *stream)
 {
     IN(cuMemcpyPeerAsync);
-    if (!is_object(stream, STREAM))
-        return BAD_HANDLE;
-    if (!is_object(to_context, CONTEXT) || from_context != current ||
+    if (!is_object(to_context, CONTEXT) || !is_object(from_context, CONTEXT) ||
+        (from_context != current && to_context != current) ||
         to_context == from_context)
         return INVALID_VALUE;
-    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-    return OK;
+    return copy_by(TO_PEERS, to, from, bytes, stream);
 }
 
 /* ---- memory at several addresses: that of a file ---- */
@@ -710,7 +740,9 @@ int cuEventCreate(void **event, unsigned flags)
 {
     IN(cuEventCreate);
     (void)flags;
-    *event = object_new(EVENT, 0);
+    struct object *const made = object_new(EVENT, 0);
+    made->context = current;
+    *event = made;
     return OK;
 }
 
@@ -724,10 +756,26 @@ int cuEventDestroy_v2(void *event)
 int cuEventRecord(void *event, void *stream)
 {
     IN(cuEventRecord);
-    return is_object(event, EVENT) &&
-                   (stream == NULL || is_object(stream, STREAM))
-               ? OK
-               : BAD_HANDLE;
+    struct object *const e = event;
+    const struct object *const s = stream;
+    if (!is_object(e, EVENT) || (s != NULL && !is_object(s, STREAM)))
+        return BAD_HANDLE;
+    if (s != NULL && (s->context != e->context || s->context != current))
+        return BAD_HANDLE;
+    e->done = s != NULL && s->done > now_ms ? s->done : now_ms;
+    return OK;
+}
+
+/* The event may be of another context. */
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    IN(cuStreamWaitEvent);
+    struct object *const s = stream;
+    const struct object *const e = event;
+    if (!is_object(s, STREAM) || s->context != current || !is_object(e, EVENT))
+        return BAD_HANDLE;
+    s->done = e->done > s->done ? e->done : s->done;
+    return flags == 0 ? OK : INVALID_VALUE;
 }
 
 static double ms_since_launch(void)
@@ -745,14 +793,27 @@ int cuEventQuery(void *event)
         return BAD_HANDLE;
     if (hangs() || ms_since_launch() < fake_setting("FAKE_CUDA_SLOW_MS", 0))
         return CUDA_NOT_READY;
+    static const void *asked; /* who asks again lets the time pass */
+    const double done = ((const struct object *)event)->done;
+    const bool again = asked == event;
+    asked = event;
+    if (done > now_ms && !again)
+        return CUDA_NOT_READY;
+    now_ms = done > now_ms ? done : now_ms;
     return OK;
 }
 
 int cuEventElapsedTime(float *ms, void *start, void *stop)
 {
     IN(cuEventElapsedTime);
-    *ms = 0.25F;
-    return is_object(start, EVENT) && is_object(stop, EVENT) ? OK : BAD_HANDLE;
+    const struct object *const from = start, *const to = stop;
+    if (!is_object(from, EVENT) || !is_object(to, EVENT) ||
+        from->context != to->context)
+        return BAD_HANDLE;
+    *ms = fake_setting("FAKE_CUDA_COPY_MS", 0) > 0
+              ? (float)(to->done - from->done)
+              : 0.25F;
+    return OK;
 }
 
 static int launch(void *function)
