@@ -758,6 +758,18 @@ static struct bandwidth_rate measure_well(const struct bandwidth_question *q,
     return summarise_pairs(q, s, few, probe_stream(q, s), before);
 }
 
+struct bandwidth_rate bandwidth_measure_well(const struct bandwidth_question *q,
+                                             const struct bandwidth_setup *s)
+{
+    return measure_well(q, s, 0);
+}
+
+bool bandwidth_fits(const struct bandwidth_question *q,
+                    const struct bandwidth_setup *s)
+{
+    return fits(q, s);
+}
+
 /* Longer, until that changes nothing and the timer's steps are small. */
 static struct bandwidth_rate lengthen(const struct bandwidth_question *q,
                                       struct bandwidth_setup *s)

@@ -108,6 +108,15 @@ struct bandwidth_rate
 bandwidth_measure(const struct bandwidth_question *question,
                   const struct bandwidth_setup *setup);
 
+/* For a number, of a setup that is given: STREAM_BLOCKS by what is more than
+ * the question's bytes. */
+struct bandwidth_rate
+bandwidth_measure_well(const struct bandwidth_question *question,
+                       const struct bandwidth_setup *setup);
+/* True if there is room for it. */
+bool bandwidth_fits(const struct bandwidth_question *question,
+                    const struct bandwidth_setup *setup);
+
 /* What saturates it, from something like it on, if that is not NULL; the rate
  * is of the search's short runs. */
 struct bandwidth_found

@@ -123,9 +123,9 @@ static void ask_copies(struct lab *lab)
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ways); i++)
         ask_both(lab, &ways[i]);
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ways); i++)
-        ask_pageable(lab, &ways[i]);
-    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ways); i++)
         ask_sizes(lab, &ways[i]);
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ways); i++)
+        ask_pageable(lab, &ways[i]);
 }
 
 /* ---- loads ------------------------------------------------------------- */
@@ -147,7 +147,8 @@ static struct cost ask_latency(struct lab *lab)
     return c;
 }
 
-static void ask_caches(struct lab *lab, double latency)
+/* True if L2 keeps what is read, or nobody knows. */
+static bool ask_caches(struct lab *lab, double latency)
 {
     struct finding *const f = lab_finding(lab, "link", "host_cached_in");
     lab_cite(lab, f);
@@ -158,19 +159,22 @@ static void ask_caches(struct lab *lab, double latency)
         finding_none(f, "%s", why);
     else if (lab_ok(lab))
         finding_value(f, STATUS_MEASURED, value_text(caches));
+    return why != NULL || strstr(caches, "L2") != NULL;
 }
 
-static void ask_kernels(struct lab *lab)
+static void ask_kernels(struct lab *lab, bool l2_keeps)
 {
-    const struct bandwidth_question reads = links_kernels(lab,
-                                                          "host_read_bandwidth",
-                                                          "host", false),
-                                    writes = links_kernels(
-                                        lab, "host_write_bandwidth", "host",
-                                        true);
-    bandwidth_ask(&reads, NULL);
-    if (lab_ok(lab))
-        bandwidth_ask(&writes, NULL);
+    for (int writes = 0; lab_ok(lab) && writes < 2; writes++) {
+        struct bandwidth_question q = {
+            .lab = lab,
+            .attribute = writes ? "host_write_bandwidth"
+                                : "host_read_bandwidth",
+        };
+        const struct bandwidth_found found =
+            links_kernels(&q, "host", writes, l2_keeps);
+        if (!bandwidth_was_excused(&q) && lab_ok(lab))
+            bandwidth_report(&q, &found);
+    }
 }
 
 /* ---- what is told ------------------------------------------------------- */
@@ -216,13 +220,14 @@ static void links_run(struct lab *lab)
     const struct cost latency = ask_latency(lab);
     if (!lab_ok(lab))
         return;
+    bool l2_keeps = true;
     if (latency.experiment != NULL)
-        ask_caches(lab, latency.cycles);
+        l2_keeps = ask_caches(lab, latency.cycles);
     else
         lab_refuse(lab, "link.host_cached_in", "%s",
                    lab_why_unknown(lab, "link", "host_latency"));
     if (lab_ok(lab))
-        ask_kernels(lab);
+        ask_kernels(lab, l2_keeps);
     if (lab_ok(lab))
         links_ask_peers(lab);
 }

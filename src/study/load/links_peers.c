@@ -67,8 +67,8 @@ static void ask_latencies(struct lab *lab, struct peers *p)
         finding_protocol(list.finding, "load", value_text("ld.global.cv.u64"));
 }
 
-/* A word for all of them. */
-static void ask_caches_of_peers(struct lab *lab, const struct peers *p)
+/* A word for all of them; true if L2 keeps what is read, or nobody knows. */
+static bool ask_caches_of_peers(struct lab *lab, const struct peers *p)
 {
     struct finding *const f = lab_finding(lab, "link", "cached_in");
     const char *first = NULL, *other = NULL;
@@ -87,6 +87,8 @@ static void ask_caches_of_peers(struct lab *lab, const struct peers *p)
         finding_none(f, why_peers_unlike, first, other);
     else if (lab_ok(lab))
         finding_value(f, STATUS_MEASURED, value_text(first));
+    return why != NULL || first == NULL || other != NULL ||
+           strstr(first, "L2") != NULL;
 }
 
 /* ---- copies ------------------------------------------------------------ */
@@ -169,14 +171,14 @@ static void ask_atomics(struct lab *lab, const struct peers *p)
 }
 
 static void ask_kernels_of_peers(struct lab *lab, const struct peers *p,
-                                 bool writes)
+                                 bool writes, bool l2_keeps)
 {
     const char *const attribute = writes ? "write_bandwidth" : "read_bandwidth";
     struct sweep list = begin_list(lab, attribute);
     for (size_t i = 0; lab_ok(lab) && i < p->count; i++) {
-        const struct bandwidth_question q =
-            links_kernels(lab, attribute, p->memory[i], writes);
-        const struct bandwidth_found found = bandwidth_find(&q, NULL);
+        struct bandwidth_question q = {.lab = lab, .attribute = attribute};
+        const struct bandwidth_found found =
+            links_kernels(&q, p->memory[i], writes, l2_keeps);
         const char *const flaw = bandwidth_flaw(&found.rate);
         sweep_add(&list, value_number(p->number[i]), found.rate.value,
                   found.rate.experiment);
@@ -205,10 +207,11 @@ void links_ask_peers(struct lab *lab)
     ask_latencies(lab, &p);
     if (lab_ok(lab))
         ask_atomics(lab, &p);
+    bool l2_keeps = true;
     if (lab_ok(lab) && p.latency[0] > 0)
-        ask_caches_of_peers(lab, &p);
-    ask_kernels_of_peers(lab, &p, false);
-    ask_kernels_of_peers(lab, &p, true);
+        l2_keeps = ask_caches_of_peers(lab, &p);
+    ask_kernels_of_peers(lab, &p, false, l2_keeps);
+    ask_kernels_of_peers(lab, &p, true, l2_keeps);
     lab_refuse(lab, "link.cached_in", "%s",
                lab_why_unknown(lab, "link", "latency"));
 }
