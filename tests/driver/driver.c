@@ -809,10 +809,10 @@ static struct crowd crowd_open(void)
     c.device = fake_open(NULL);
     ASSERT_DONE(device_allocate(c.device, 6, &c.own, &err), err);
     ASSERT_DONE(device_allocate(c.device, 6, &c.own_too, &err), err);
-    ASSERT_DONE(
-        device_allocate_at(c.device, PLACE_PEER + 1, 6, &c.one, &err), err);
-    ASSERT_DONE(
-        device_allocate_at(c.device, PLACE_PEER + 2, 6, &c.two, &err), err);
+    ASSERT_DONE(device_allocate_at(c.device, PLACE_PEER + 1, 6, &c.one, &err),
+                err);
+    ASSERT_DONE(device_allocate_at(c.device, PLACE_PEER + 2, 6, &c.two, &err),
+                err);
     return c;
 }
 

@@ -149,9 +149,9 @@ static int enable_pair(struct gpu *gpu, int from, int to, bool *reaches,
     if (status == 0 && to >= 0)
         status = handle_of(gpu, (unsigned)to, &target, err);
     if (status == 0)
-        status = GPU_CALL(gpu, err, cuDeviceCanAccessPeer,
-                          (&can, source, target),
-                          "asking whether a GPU reaches another");
+        status =
+            GPU_CALL(gpu, err, cuDeviceCanAccessPeer, (&can, source, target),
+                     "asking whether a GPU reaches another");
     if (status == 0 && can != 0)
         status = GPU_CALL(gpu, err, cuCtxEnablePeerAccess,
                           (gpu_context_on(gpu, to), 0),

@@ -250,8 +250,8 @@ static int copy_entered(struct gpu *gpu, const struct transfer *t,
 /* The first copy of each of the others, which says when it began; and one of
  * the first, which waits for all of these, and is not timed: what is timed
  * begins where a copy of its own ends, so that whole turns are. */
-static int lead_in(struct gpu *gpu, const struct transfer *t,
-                   struct running *r, size_t count, struct error *err)
+static int lead_in(struct gpu *gpu, const struct transfer *t, struct running *r,
+                   size_t count, struct error *err)
 {
     int status = 0;
     for (size_t i = 1; status == 0 && i < count; i++) {

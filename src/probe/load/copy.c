@@ -3,8 +3,8 @@
  * driver notes when copies begin and end.  With `against` others copy
  * meanwhile: the other way, or between other GPUs.  They begin before, and
  * `over` says by how many nanoseconds the first of them to end outlasted what
- * was timed (of one that another GPU's engine makes only its sign counts); below
- * 0 it did not, and what was timed is no rate beside others.
+ * was timed (of one that another GPU's engine makes only its sign counts);
+ * below 0 it did not, and what was timed is no rate beside others.
  */
 #include <stdlib.h>
 
@@ -70,9 +70,10 @@ static int place(struct prober *prober, const struct copy *c, bool against,
 {
     const bool to_own = (c->to == PLACE_OWN) != against;
     const enum device_place far = c->to == PLACE_OWN ? c->from : c->to;
-    /* That of another GPU is kept while others are asked. */
+    /* That of another GPU, and what is pinned, is kept while others are asked.
+     */
     const enum prober_buffer far_buffer =
-        against        ? BUFFER_FAR_TOO
+        against || far == PLACE_PAGEABLE ? BUFFER_FAR_TOO
         : is_peer(far) ? (enum prober_buffer)(BUFFER_PEER + (far - PLACE_PEER))
                        : BUFFER_FAR;
     uint64_t own_at, far_at;

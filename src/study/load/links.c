@@ -9,6 +9,7 @@
  * caches have (ld.cv).  What caches keep is asked apart: a small ring again,
  * beside the same ring in the GPU's own memory, which they are known to keep.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "study/load/links.h"
@@ -167,8 +168,8 @@ static void ask_kernels(struct lab *lab, bool l2_keeps)
     for (int writes = 0; lab_ok(lab) && writes < 2; writes++) {
         struct bandwidth_question q = {
             .lab = lab,
-            .attribute = writes ? "host_write_bandwidth"
-                                : "host_read_bandwidth",
+            .attribute =
+                writes ? "host_write_bandwidth" : "host_read_bandwidth",
         };
         const struct bandwidth_found found =
             links_kernels(&q, "host", writes, l2_keeps);
@@ -204,6 +205,13 @@ static void ask_wires(struct lab *lab)
         finding_none(lab_finding(lab, "link", names[i]), "%s", why);
 }
 
+/* All pinned memory that is wanted at once, since to pin it takes long. */
+static void take_memory(struct lab *lab)
+{
+    lab_probe(lab, "copy bytes=%" PRIu64 " repeats=1", links_stream_bytes(lab));
+    lab_excuse(lab);
+}
+
 static void links_run(struct lab *lab)
 {
     /* Without a way to the host there is nothing to ask. */
@@ -213,7 +221,9 @@ static void links_run(struct lab *lab)
         lab_refuse(lab, "link.*", "%s", why);
     if (why != NULL || !lab_ok(lab))
         return;
-    ask_wires(lab);
+    take_memory(lab);
+    if (lab_ok(lab))
+        ask_wires(lab);
     if (!lab_ok(lab))
         return;
     ask_copies(lab);
@@ -232,12 +242,33 @@ static void links_run(struct lab *lab)
         links_ask_peers(lab);
 }
 
+/* Before the links are claimed, which others may wait for. */
+#define STREAM "stream bytes=67108864 warm=0 "
+static const char *const kernels[] = {
+    "chase op=cv",
+    "chase op=cg",
+    "chase op=ca",
+    "chase space=atomic",
+    STREAM "cache=cv share=blocks",
+    STREAM "cache=cv share=blocks unroll=8",
+    STREAM "cache=default share=blocks",
+    STREAM "cache=default share=blocks warps=32",
+    STREAM "cache=cv share=gpu",
+    STREAM "cache=default share=gpu",
+    STREAM "op=write share=blocks unroll=1",
+    STREAM "op=write share=blocks",
+    STREAM "op=write share=gpu unroll=2",
+    NULL,
+};
+#undef STREAM
+
 const struct study study_links = {
     .name = "links",
     .question = "What lies between the GPU and the host, and other GPUs?",
     .method = "Copies timed by events; loads and stores of the host's pinned "
               "memory, and of other GPUs' memory, from kernels.",
     .answers = answers,
+    .kernels = kernels,
     .apart = true,
     .shares = true,
     .run = links_run,

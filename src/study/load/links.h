@@ -29,6 +29,8 @@ struct column links_rates(struct lab *lab, const struct samples *samples);
 /* Which caches keep what loads bring, by what small rings cost in the GPU's own
  * memory and in another, of which a load takes `latency` cycles. */
 const char *links_caches(struct lab *lab, const char *memory, double latency);
+/* B that they do, at first. */
+uint64_t links_stream_bytes(const struct lab *lab);
 /* What kernels read, or write, of it in a time: the best of a few ways to, of
  * which `question` becomes the one.  `l2_keeps`: L2 keeps what is read. */
 struct bandwidth_found links_kernels(struct bandwidth_question *question,

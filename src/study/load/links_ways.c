@@ -9,11 +9,11 @@
 /* ---- copies ------------------------------------------------------------ */
 
 /* Copies in a row that are timed together.  One is to take so long that what
- * begins and ends it, some microseconds (7 between H100s), is hardly more than a
- * percent; and the host's memory, which is uneven, wants many. */
+ * begins and ends it, some microseconds (7 between H100s), is hardly more than
+ * a percent; and the host's memory, which is uneven, wants many. */
 enum { COPY_LEAST = 8 << 20, COPY_SMALL = 32 << 20, COPY_MOST = 512 << 20 };
 enum { TIMES_PEER = 8, TIMES_HOST = 16, TIMES_PAGEABLE = 4 };
-enum { REPEATS_SIZE = 3, REPEATS_HOST = 9, REPEATS_PEER = 5, REPEATS_ONE = 9 };
+enum { REPEATS_SIZE = 3, REPEATS_HOST = 7, REPEATS_PEER = 5, REPEATS_ONE = 9 };
 static const double copy_ns = 5e5;
 
 static bool is_either(const char *from, const char *to, const char *place)
@@ -87,8 +87,8 @@ const struct samples *links_copy_beside(struct lab *lab, const char *from,
                    times = of_host ? 2 * alone : alone / 2;
     const struct samples *s = NULL;
     double least = -1;
-    for (unsigned wider = 1;
-         lab_ok(lab) && least < 0 && wider <= WIDER_MOST; wider *= 2) {
+    for (unsigned wider = 1; lab_ok(lab) && least < 0 && wider <= WIDER_MOST;
+         wider *= 2) {
         s = lab_probe(lab,
                       "copy from=%s to=%s bytes=%d times=%u against=%u "
                       "others=%s repeats=%u",
@@ -103,11 +103,9 @@ const struct samples *links_copy_beside(struct lab *lab, const char *from,
 double links_copy_of(struct lab *lab, const char *from, const char *to,
                      uint64_t bytes, const char **experiment)
 {
-    const struct column rates =
-        links_rates(lab, lab_probe(lab,
-                                   "copy from=%s to=%s bytes=%" PRIu64
-                                   " repeats=%d",
-                                   from, to, bytes, REPEATS_ONE));
+    const struct column rates = links_rates(
+        lab, lab_probe(lab, "copy from=%s to=%s bytes=%" PRIu64 " repeats=%d",
+                       from, to, bytes, REPEATS_ONE));
     *experiment = rates.experiment;
     return lab_ok(lab) ? stats_median(rates.at, rates.count) : 0;
 }
@@ -184,6 +182,11 @@ static uint64_t bytes_of(const struct lab *lab)
     return bytes;
 }
 
+uint64_t links_stream_bytes(const struct lab *lab)
+{
+    return 2 * bytes_of(lab);
+}
+
 static struct bandwidth_question question_of(const struct bandwidth_question *q,
                                              const char *memory,
                                              const struct shape *shape)
@@ -213,8 +216,7 @@ static struct bandwidth_setup setup_of(const struct bandwidth_question *q,
         return s;
     const double hz =
                      (double)device_told(q->lab->info, PROPERTY_CLOCK, 1000000),
-                 bytes = 32.0 * s.unroll * s.warps * s.width *
-                         lab_sms(q->lab);
+                 bytes = 32.0 * s.unroll * s.warps * s.width * lab_sms(q->lab);
     s.length = CYCLES_LEAST;
     while (s.length < CYCLES_MOST && rate > 0 &&
            (double)s.length < TILES * bytes / rate * hz)
@@ -293,9 +295,8 @@ struct bandwidth_found links_kernels(struct bandwidth_question *q,
     *q = t.best;
     q->bytes = t.base.bytes;
     t.found.saturated = true;
-    t.found.setup.repeats = q->way == STREAM_BLOCKS
-                                ? REPEATS_BEST
-                                : BANDWIDTH_REPEATS_FINAL;
+    t.found.setup.repeats =
+        q->way == STREAM_BLOCKS ? REPEATS_BEST : BANDWIDTH_REPEATS_FINAL;
     if (q->way == STREAM_BLOCKS)
         t.found.setup.length = 2 * q->bytes;
     t.found.rate = bandwidth_measure_well(q, &t.found.setup);
