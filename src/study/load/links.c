@@ -254,7 +254,6 @@ static const char *const kernels[] = {
     STREAM "cache=default share=blocks",
     STREAM "cache=default share=blocks warps=32",
     STREAM "cache=cv share=gpu",
-    STREAM "cache=default share=gpu",
     STREAM "op=write share=blocks unroll=1",
     STREAM "op=write share=blocks",
     STREAM "op=write share=gpu unroll=2",

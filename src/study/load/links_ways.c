@@ -92,7 +92,7 @@ const struct samples *links_copy_beside(struct lab *lab, const char *from,
         s = lab_probe(lab,
                       "copy from=%s to=%s bytes=%d times=%u against=%u "
                       "others=%s repeats=%u",
-                      from, to, bytes, times, wider * (times + times / 4 + 2),
+                      from, to, bytes, times, wider * (times + times / 4 + 3),
                       others, repeats_of(from, to));
         const struct column over = lab_column_of(lab, s, "over");
         least = lab_ok(lab) ? stats_min(over.at, over.count) : 0;
@@ -156,7 +156,6 @@ static const struct shape {
     {"cache=default", STREAM_BLOCKS, 4, 8, false, true},
     {"cache=default", STREAM_BLOCKS, 4, 32, false, true},
     {"cache=cv", STREAM_GPU, 4, 8, false, false},
-    {"cache=default", STREAM_GPU, 4, 8, false, true},
     {"op=write", STREAM_BLOCKS, 1, 8, true, false},
     {"op=write", STREAM_BLOCKS, 4, 8, true, false},
     {"op=write", STREAM_GPU, 2, 8, true, false},
