@@ -165,7 +165,7 @@ static const struct shape {
  * the driver's events; and more than L2 holds, so that what is written must go.
  */
 enum { STREAM_LEAST = 1 << 20, STREAM_MOST = 256 << 20 };
-enum { REPEATS_SHAPE = 2, REPEATS_BEST = 5 };
+enum { REPEATS_SHAPE = 3, REPEATS_BEST = 5 };
 static const double stream_s = 1.5e-4;
 /* Tiles of a warp in a run that counts cycles. */
 enum { TILES = 12, CYCLES_LEAST = 16384, CYCLES_MOST = 1 << 22 };

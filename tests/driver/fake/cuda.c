@@ -9,10 +9,11 @@
  *   FAKE_CUDA_HANG     a launch never ends, and most calls then never return
  *   FAKE_CUDA_SLOW_MS  a launch takes so long
  *   FAKE_CUDA_LINK_MS  so does a link
- *   FAKE_CUDA_COPY_MS  so does a copy of a stream (0), of a time that passes only
- *                      where it is waited for: a context has a copy engine for
- *                      each way to the host and one for other GPUs, and each
- *                      does one copy after the other, as they were asked for
+ *   FAKE_CUDA_COPY_MS  so does a copy of a stream (0), of a time that passes
+ *                      only where it is waited for: a context has a copy engine
+ *                      for each way to the host and one for other GPUs, and
+ *                      each does one copy after the other, as they were asked
+ *                      for
  *   FAKE_CUDA_GPUS     how many there are (2)
  *   FAKE_CUDA_VERSION  of CUDA (13000)
  *   FAKE_CUDA_MODE     the compute mode (0)
