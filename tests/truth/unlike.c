@@ -162,6 +162,28 @@ START_TEST(lines_that_may_be_shorter_are_not_told)
 }
 END_TEST
 
+/* Sets of unlike many ways: equal ones of their mean, 19, foretell nearly as
+ * many calls, but lines of 19 overflow those of 17. */
+START_TEST(sets_of_unlike_ways_are_not_told_as_equal)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 clock_overhead=14 isa/default/O3=16 caches={} "
+                 "caches/icache_l0={'line': 128, 'sector': 128, 'sets': 37, "
+                 "'ways': 2, 'copies_per_sm': 4} "
+                 "caches/const_l15={'line': 256, 'sector': 64, "
+                 "'policy': 'fifo', 'set_ways': [21, 17, 17, 25, 17, 17, 26, "
+                 "17, 17, 17, 17, 17, 21, 20]} "
+                 "noise={'jitter_cycles': 2.3, 'spike_rate': 0.00052, "
+                 "'spike_cycles': 396} paths={} "
+                 "paths/global={'memory': 500} "
+                 "paths/instruction={'icache_l0': 5, 'const_l15': 94, "
+                 "'memory': 265} paths/instruction/prefetch=2"),
+        "icache");
+    truth_unmeasured(findings, "icache_l1.ways", "foretell");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -171,6 +193,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
     tcase_add_test(t, a_cache_hardly_larger_is_another);
+    tcase_add_test(t, sets_of_unlike_ways_are_not_told_as_equal);
     tcase_add_test(t, lines_that_may_be_shorter_are_not_told);
     return suite;
 }

@@ -760,6 +760,18 @@ static bool overflows(const struct cache_question *q,
     return fit->missed > late + 5 * sqrt(late + 1);
 }
 
+/* Of fewer ways chance and noise may be what no model has; but not if sets that
+ * should fit overflow, too: then they have unlike many, which equal ones of
+ * their mean foretell nearly as well. */
+static bool is_shown(const struct cache_question *q,
+                     const struct trace_fit *fit)
+{
+    if (fit->model_ways <= WAYS_SHOWN && !is_disturbed(fit))
+        return true;
+    return !overflows(q, fit) &&
+           (fit->model_ways <= WAYS_SHOWN || !is_uncertain(fit));
+}
+
 static bool is_one(const struct trace_fit *fit)
 {
     return fit->line > 0 && fit->sets > 0 && fit->ways > 0 &&
@@ -822,8 +834,7 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
-    const bool shown = fit->model_ways <= WAYS_SHOWN;
-    if (!sure || (!shown && (is_uncertain(fit) || overflows(q, fit))))
+    if (!sure || !is_shown(q, fit))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
