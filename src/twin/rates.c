@@ -1,5 +1,6 @@
 #include "twin/rates.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static double per_cycle(struct told *told, const char *component,
     return clock > 0 ? f->value.number / clock : 0;
 }
 
-static void put_rate(struct told *told, const char *component,
+/* True if there is one. */
+static bool put_rate(struct told *told, const char *component,
                      const char *attribute, json_t *into, const char *key)
 {
     const double rate = per_cycle(told, component, attribute);
@@ -33,6 +35,7 @@ static void put_rate(struct told *told, const char *component,
         told_choose(told, name);
     else
         json_object_set_new(into, key, json_real(rate));
+    return rate > 0;
 }
 
 /* An SM's copies share what was measured of the SM. */
@@ -52,6 +55,27 @@ static void put_cache(struct told *told, const char *component, json_t *caches)
                                       (double)json_integer_value(copies)));
 }
 
+/* Reads and writes pass one bus: of the way that was not measured the nearest
+ * profile's rate is to the other as it is there. */
+static void put_memory(struct told *told, json_t *profile)
+{
+    static const char *const ways[] = {"read_bandwidth", "write_bandwidth"};
+    static const char *const keys[] = {"memory_read_bandwidth",
+                                       "memory_write_bandwidth"};
+    double nearest[2];
+    bool told_of[2];
+    for (int i = 0; i < 2; i++) {
+        nearest[i] = json_number_value(json_object_get(profile, keys[i]));
+        told_of[i] = put_rate(told, "memory", ways[i], profile, keys[i]);
+    }
+    if (told_of[0] == told_of[1] || nearest[0] <= 0 || nearest[1] <= 0)
+        return;
+    const int other = told_of[0] ? 1 : 0, way = 1 - other;
+    const double rate = json_number_value(json_object_get(profile, keys[way]));
+    json_object_set_new(profile, keys[other],
+                        json_real(rate * nearest[other] / nearest[way]));
+}
+
 void twin_put_rates(struct told *told, json_t *profile)
 {
     json_t *const caches = json_object_get(profile, "caches");
@@ -60,8 +84,5 @@ void twin_put_rates(struct told *told, json_t *profile)
     put_cache(told, "l2", caches);
     put_rate(told, "shared", "read_bandwidth", shared, "read_bandwidth");
     put_rate(told, "shared", "write_bandwidth", shared, "write_bandwidth");
-    put_rate(told, "memory", "read_bandwidth", profile,
-             "memory_read_bandwidth");
-    put_rate(told, "memory", "write_bandwidth", profile,
-             "memory_write_bandwidth");
+    put_memory(told, profile);
 }

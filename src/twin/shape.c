@@ -240,6 +240,17 @@ static void put_size(const struct dimensions *d, json_t *cache)
                         json_integer((json_int_t)(lines * d->unit)));
 }
 
+/* Parts and slices are alike, so each has a whole number of sets: of about as
+ * many as were counted, where no index tells how many there are. */
+static void share_sets(struct told *told, const char *component,
+                       struct dimensions *d)
+{
+    const double alike = fmax(told_number(told, component, "slices"),
+                              told_number(told, component, "parts"));
+    if (d->bits == NULL && d->set_ways == NULL && alike > 1 && d->sets > alike)
+        d->sets = alike * round(d->sets / alike);
+}
+
 json_t *twin_cache(struct told *told, const char *component)
 {
     struct dimensions d = dimensions_of(told, component);
@@ -247,6 +258,7 @@ json_t *twin_cache(struct told *told, const char *component)
     d.size = told_number(told, component, "size");
     if (!settle(told, component, &d))
         return NULL;
+    share_sets(told, component, &d);
     double sector = told_number(told, component, "sector");
     if (sector == 0 || sector > d.unit || d.unit / sector > 64) {
         sector = d.unit;

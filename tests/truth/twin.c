@@ -202,11 +202,34 @@ START_TEST(rates_are_taken)
     ck_assert_double_eq_tol(p->memory_read_bandwidth,
                             3e11 / finding_said(memory, "sm_clock")->number,
                             1e-3);
+    /* Not asked, and as fast as reads on GPUs like this one. */
+    ck_assert_double_eq_tol(p->memory_write_bandwidth, p->memory_read_bandwidth,
+                            1e-3);
     ck_assert_double_eq(cache_of(p, "l2")->read_bandwidth, 0);
     ck_assert_ptr_null(strstr(p->source, "l1.read_bandwidth"));
     ck_assert_ptr_nonnull(strstr(p->source, "l2.read_bandwidth"));
     profile_free(p);
     results_free(&results);
+}
+END_TEST
+
+/* A real L2: of its sets is known about how many there are, which cannot be
+ * shared out among its parts and slices. */
+START_TEST(sets_are_of_slices)
+{
+    struct results results = {0};
+    struct error err = {0};
+    char *const text = testing_document("results/h100.json");
+    ASSERT_DONE(report_read(text, "results/h100.json", &results, &err), err);
+    finding_value(set_rate(&results, "l2.sets", 25561, ""), STATUS_IN_DOUBT,
+                  value_number(25561));
+    struct profile *const p = twin_of(&results);
+    const struct profile_cache *const l2 = cache_of(p, "l2");
+    ck_assert_uint_eq(l2->shape.sets, 320 * 80);
+    ck_assert(l2->partitions.bits != 0);
+    profile_free(p);
+    results_free(&results);
+    free(text);
 }
 END_TEST
 
@@ -226,6 +249,7 @@ Suite *suite_truth_twin(void)
     tcase_add_loop_test(t, as_measured, 0, TRUTH_GPUS_QUICK);
     tcase_add_test(t, chosen_is_listed);
     tcase_add_test(t, rates_are_taken);
+    tcase_add_test(t, sets_are_of_slices);
     tcase_add_test(t, too_little);
     /* The last, a100, has a second TLB and an L2 of which the studies do not
      * tell all, so that its twin has other ones (docs/trust.md). */
