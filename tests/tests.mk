@@ -178,6 +178,11 @@ falsify: $(B)/check
 closure: $(B)/sonde
 	@SONDE=$(B)/sonde sh tools/closure.sh
 
+# A shipped profile anew, of the reports in results/: make profile GPU=h100.
+.PHONY: profile
+profile:
+	@MAKE='$(MAKE)' sh tools/profile.sh $(GPU)
+
 figures: $(B)/libsonde.a
 	@B=$(B) sh tools/figures.sh
 

@@ -10,7 +10,8 @@
 # has none (lists).  Weights of ways are chances, and may; so may bandwidths,
 # which rest on what instructions cost: topology does not tell that, and it is
 # the nearest profile's (quick: 85 B/clk/SM of L1 for at least 152).  It takes a
-# core some ten minutes; h100 and h200 are left out unless they are named.
+# core some ten minutes; h100 (five more) and h200 are left out unless they are
+# named.
 set -eu
 sonde=${SONDE:-build/sonde}
 work=$(mktemp -d)
