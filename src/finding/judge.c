@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "finding/axis.h"
 
 const char *verdict_name(enum verdict verdict)
@@ -95,25 +96,44 @@ static bool is_of_numbers(const struct value *list)
     return list->count > 0;
 }
 
-/* How far two items are apart; one that was not measured is not compared with
- * one that was: that is another status. */
-static double item_gap(const struct value *a, const struct value *b)
+/* What the protocol says of the item under that name ("low", "high"), else the
+ * item itself. */
+static double said_of_item(const struct finding *f, const char *name, size_t i)
 {
-    if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER)
-        return a->kind == b->kind ? 0 : INFINITY;
-    return gap((struct range){a->number, a->number},
-               (struct range){b->number, b->number}, a->number);
+    const struct value *const list = finding_said(f, name);
+    const bool fits = list != NULL && list->kind == VALUE_LIST &&
+                      list->count == f->value.count &&
+                      list->items[i].kind == VALUE_NUMBER;
+    return fits ? list->items[i].number : f->value.items[i].number;
 }
 
-/* The item of the list that is of this place; NULL: there is none. */
-static const struct value *item_at(const struct finding *f,
-                                   const struct axis *axis,
-                                   const struct value *place)
+static struct range range_of_item(const struct finding *f, size_t i)
 {
-    for (size_t i = 0; i < axis->values.count; i++)
-        if (value_equal(&axis->values.items[i], place))
-            return &f->value.items[i];
-    return NULL;
+    const double number = f->value.items[i].number;
+    return (struct range){fmin(number, said_of_item(f, "low", i)),
+                          fmax(number, said_of_item(f, "high", i))};
+}
+
+/* How far two items are apart; one that was not measured is not compared with
+ * one that was: that is another status. */
+static double item_gap(const struct finding *a, size_t i,
+                       const struct finding *b, size_t k)
+{
+    const struct value *const x = &a->value.items[i];
+    const struct value *const y = &b->value.items[k];
+    if (x->kind != VALUE_NUMBER || y->kind != VALUE_NUMBER)
+        return x->kind == y->kind ? 0 : INFINITY;
+    return gap(range_of_item(a, i), range_of_item(b, k), x->number);
+}
+
+/* Which item is of this place; the count: none is. */
+static size_t item_at(const struct axis *axis, const struct value *place)
+{
+    size_t i = 0;
+    while (i < axis->values.count &&
+           !value_equal(&axis->values.items[i], place))
+        i++;
+    return i;
 }
 
 static void judge_item(struct judgement *j, size_t i, double share,
@@ -135,12 +155,10 @@ static struct judgement judge_items(const struct finding *a,
     struct axis x = axis_of(a), y = axis_of(b);
     size_t met = 0;
     for (size_t i = 0; i < a->value.count; i++) {
-        const struct value *const other = item_at(b, &y, &x.values.items[i]);
-        met += other != NULL;
-        judge_item(&j, i,
-                   other != NULL ? item_gap(&a->value.items[i], other)
-                                 : INFINITY,
-                   tolerance);
+        const size_t k = item_at(&y, &x.values.items[i]);
+        const bool there = k < y.values.count;
+        met += there;
+        judge_item(&j, i, there ? item_gap(a, i, b, k) : INFINITY, tolerance);
     }
     if (met < b->value.count) { /* places that the base has not */
         j.apart += b->value.count - met;
@@ -154,6 +172,12 @@ static struct judgement judge_items(const struct finding *a,
 
 /* ---- findings ------------------------------------------------------------ */
 
+/* Address bits are the same or are not: one is no distance from another. */
+static bool is_of_bits(const struct finding *f)
+{
+    return text_glob("*_bits", f->id);
+}
+
 static struct judgement judge_values(const struct finding *a,
                                      const struct finding *b, double tolerance)
 {
@@ -161,7 +185,7 @@ static struct judgement judge_values(const struct finding *a,
         return structure(false);
     if (a->value.kind == VALUE_NUMBER)
         return judge_numbers(a, b, tolerance);
-    if (is_of_numbers(&a->value) && is_of_numbers(&b->value))
+    if (is_of_numbers(&a->value) && is_of_numbers(&b->value) && !is_of_bits(a))
         return judge_items(a, b, is_quantity(a) ? tolerance : 0);
     return structure(value_equal(&a->value, &b->value));
 }

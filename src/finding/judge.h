@@ -5,7 +5,8 @@
  * (that of a bound has no end, of a number without one no width), or are no
  * further apart than the tolerance, as a share of the base's number.  What is
  * counted, is words, or yes or no is structure: no tolerance applies.  Items of
- * lists are judged one by one, those of one place on the axis.
+ * lists are judged one by one, those of one place on the axis, with the
+ * intervals that the protocol says.
  */
 #ifndef SONDE_FINDING_JUDGE_H
 #define SONDE_FINDING_JUDGE_H

@@ -4,7 +4,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "finding/axis.h"
 #include "report/label.h"
+#include "report/number.h"
 #include "report/quantity.h"
 
 /* True if one of the first so many reports has it. */
@@ -61,7 +64,36 @@ char *grid_words(const struct finding *f)
         return xstrdup("not measured");
     struct buf text = {0};
     buf_text(&text, mark_of(f));
-    quantity_value(&text, &f->value, 0, f->unit);
+    if (text_glob("*.side_bits", f->id)) /* one XOR, and no list */
+        quantity_item(&text, &f->value);
+    else
+        quantity_value(&text, &f->value, 0, f->unit);
+    return buf_take(&text);
+}
+
+char *grid_exact(const struct finding *f)
+{
+    struct buf text = {0};
+    double factor;
+    const char *const unit = quantity_scale(f->value.number, f->unit, &factor);
+    buf_text(&text, mark_of(f));
+    number_put(&text, number_rounded(f->value.number / factor));
+    buf_printf(&text, "%s%s", unit[0] != '\0' ? " " : "", unit);
+    return buf_take(&text);
+}
+
+char *grid_item(const struct finding *f, size_t i, bool place)
+{
+    struct buf text = {0};
+    if (place) {
+        struct axis axis = axis_of(f);
+        buf_printf(&text, "%s ", axis.name);
+        quantity_value(&text, &axis.values.items[i], 0, axis.unit);
+        buf_text(&text, ": ");
+        value_free(&axis.values);
+    }
+    buf_text(&text, mark_of(f));
+    quantity_value(&text, &f->value.items[i], 0, f->unit);
     return buf_take(&text);
 }
 

@@ -2,6 +2,8 @@
 #ifndef SONDE_REPORT_GRID_H
 #define SONDE_REPORT_GRID_H
 
+#include <stdbool.h>
+
 #include "finding/finding.h"
 
 struct grid {
@@ -21,5 +23,10 @@ void grid_free(struct grid *grid);
  * none, or the GPU no such thing.  The caller frees. */
 char *grid_cell(const struct grid *grid, size_t row, size_t column);
 char *grid_words(const struct finding *finding);
+/* A number in all the digits that a report has: "1.97995 GHz". */
+char *grid_exact(const struct finding *finding);
+/* An item of a list: "649.6 cycles"; with its place "pattern 4: 649.6 cycles".
+ */
+char *grid_item(const struct finding *finding, size_t item, bool place);
 
 #endif

@@ -199,6 +199,45 @@ START_TEST(items_are_compared_at_one_place_of_their_axis)
 }
 END_TEST
 
+/* Each item has an interval where the protocol says it. */
+START_TEST(items_have_intervals)
+{
+    struct results a = {0}, b = {0};
+    struct finding *const f = results_add(&a, "memory.patterns_cg", "t");
+    struct finding *const g = results_add(&b, "memory.patterns_cg", "t");
+    finding_set(f, STATUS_MEASURED, value_of("280,290,600,-"), "cycles");
+    finding_protocol(f, "low", value_of("278,288,560,-"));
+    finding_protocol(f, "high", value_of("282,292,640,-"));
+    finding_set(g, STATUS_MEASURED, value_of("283,296,650,-"), "cycles");
+    finding_protocol(g, "low", value_of("281,293,610,-"));
+    finding_protocol(g, "high", value_of("285,298,690,-"));
+    const struct judgement j = judge_pair(f, g, 0);
+    ck_assert_uint_eq(j.apart, 1);
+    ck_assert_uint_eq(j.worst, 1);
+    ck_assert_double_eq_tol(j.beyond, 1. / 290, 1e-12);
+    results_free(&a);
+    results_free(&b);
+}
+END_TEST
+
+/* One bit is no distance from another. */
+START_TEST(bits_are_the_same_or_not)
+{
+    struct results a = {0}, b = {0};
+    struct finding *const f = results_add(&a, "l2.side_bits", "t");
+    struct finding *const g = results_add(&b, "l2.side_bits", "t");
+    finding_set(f, STATUS_MEASURED, value_of("12,13,15"), "");
+    finding_set(g, STATUS_MEASURED, value_of("12,13,16"), "");
+    const struct judgement j = judge_pair(f, g, 0);
+    ck_assert_int_eq(j.verdict, VERDICT_DIFFERS);
+    ck_assert_uint_eq(j.apart, 0);
+    ck_assert(isinf(j.beyond));
+    ck_assert_int_eq(judge_pair(f, f, 0).verdict, VERDICT_ALIKE);
+    results_free(&a);
+    results_free(&b);
+}
+END_TEST
+
 START_TEST(what_has_no_value_any_more_is_lost)
 {
     struct results a = {0}, b = {0};
@@ -325,6 +364,43 @@ START_TEST(a_report_is_like_itself)
 }
 END_TEST
 
+/* What differs is seen: the item, the digits, the XOR. */
+START_TEST(a_difference_shows)
+{
+    struct results base = {0}, other = {0};
+    struct results *const both[] = {&base, &other};
+    static const char *const costs[] = {"280,600", "280,630"};
+    static const char *const sides[] = {"12,13,15", "12,13,16"};
+    for (size_t i = 0; i < 2; i++) {
+        finding_set(results_add(both[i], "clock.reads", "t"), STATUS_MEASURED,
+                    value_number(i == 0 ? 1979701159 : 1979952008), "Hz");
+        finding_set(results_add(both[i], "memory.patterns_cg", "t"),
+                    STATUS_MEASURED, value_of(costs[i]), "cycles");
+        finding_set(results_add(both[i], "l2.side_bits", "t"), STATUS_MEASURED,
+                    value_of(sides[i]), "");
+    }
+    const struct results *const all[] = {&base, &other};
+    struct comparison c;
+    struct error err;
+    struct buf out = {0};
+    ASSERT_DONE(compare(all, 2, &(struct compare_wish){0}, &c, &err), err);
+    compare_text(&c, &(struct report_style){0}, &out);
+    static const char *const shown[] = {"1.9797 GHz",
+                                        "1.97995 GHz",
+                                        "pattern 2: 600 cycles",
+                                        "630 cycles (1 of 2 differ)",
+                                        "12^13^15",
+                                        "12^13^16"};
+    for (size_t i = 0; i < COUNT_OF(shown); i++)
+        ck_assert_msg(strstr(out.data, shown[i]) != NULL, "no %s in\n%s",
+                      shown[i], out.data);
+    buf_free(&out);
+    compare_free(&c);
+    results_free(&base);
+    results_free(&other);
+}
+END_TEST
+
 /* What a hostile report says reaches neither a terminal nor JSON as it is. */
 START_TEST(a_comparison_steers_no_terminal)
 {
@@ -365,11 +441,14 @@ Suite *suite_compare(void)
         tests, structure_is_the_same_or_not_and_lists_are_judged_by_items, 0,
         COUNT_OF(values));
     tcase_add_test(tests, items_are_compared_at_one_place_of_their_axis);
+    tcase_add_test(tests, items_have_intervals);
+    tcase_add_test(tests, bits_are_the_same_or_not);
     tcase_add_test(tests, what_has_no_value_any_more_is_lost);
     tcase_add_test(tests, what_a_run_foretold_is_no_property);
     tcase_add_test(tests, the_furthest_comes_first);
     tcase_add_test(tests, only_what_is_asked_for_is_compared);
     tcase_add_test(tests, a_report_is_like_itself);
+    tcase_add_test(tests, a_difference_shows);
     tcase_add_test(tests, a_comparison_steers_no_terminal);
     return s;
 }

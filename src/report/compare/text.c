@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "finding/axis.h"
 #include "report/compare/compare.h"
 #include "report/grid.h"
 #include "report/label.h"
@@ -21,20 +22,58 @@ static void put_share(struct buf *out, double share)
         buf_printf(out, share < 1 ? "%.2g %%" : "%.0f %%", share * 100);
 }
 
-/* Of a list that differs here and there the worst item, else the value. */
-static void put_value(struct buf *out, const struct compare_row *row,
-                      const struct finding *f, size_t i)
+static bool same_places(const struct finding *a, const struct finding *b)
 {
-    char *const words = grid_words(f);
+    struct axis x = axis_of(a), y = axis_of(b);
+    const bool same = value_equal(&x.values, &y.values);
+    value_free(&x.values);
+    value_free(&y.values);
+    return same;
+}
+
+/* True where one item of a list says how far two reports are apart. */
+static bool has_worst_item(const struct comparison *c,
+                           const struct compare_row *row)
+{
+    return c->count == 1 && row->judged[0].apart > 0 &&
+           isfinite(row->judged[0].beyond) &&
+           same_places(row->base, row->other[0]);
+}
+
+/* Of a list how much of it differs, and the worst item or all. */
+static void put_list(struct buf *out, const struct comparison *c,
+                     const struct compare_row *row, size_t i)
+{
     const struct judgement *const j = &row->judged[i];
-    if (j->apart > 0)
-        buf_printf(out, "%zu of %zu items: ", j->apart, j->items);
-    buf_text(out, words);
+    const bool item = has_worst_item(c, row);
+    char *const words = item ? grid_item(row->other[i], j->worst, false)
+                             : grid_words(row->other[i]);
+    if (item)
+        buf_printf(out, "%s (%zu of %zu differ)", words, j->apart, j->items);
+    else
+        buf_printf(out, "%zu of %zu items: %s", j->apart, j->items, words);
     free(words);
 }
 
+/* Numbers that are near are told in more digits, or they would be the same. */
+static void put_value(struct buf *out, const struct compare_row *row,
+                      const struct finding *f)
+{
+    char *words = grid_words(f);
+    char *const base = row->base != NULL ? grid_words(row->base) : NULL;
+    if (base != NULL && strcmp(words, base) == 0 &&
+        row->worst == VERDICT_DIFFERS && f->value.kind == VALUE_NUMBER) {
+        free(words);
+        words = grid_exact(f);
+    }
+    buf_text(out, words);
+    free(words);
+    free(base);
+}
+
 /* What a report has: "=" where it is alike. */
-static char *cell_of(const struct compare_row *row, size_t i)
+static char *cell_of(const struct comparison *c, const struct compare_row *row,
+                     size_t i)
 {
     const struct finding *const f = row->other[i];
     struct buf out = {0};
@@ -46,22 +85,46 @@ static char *cell_of(const struct compare_row *row, size_t i)
         buf_text(&out, f == NULL ? "not in the report" : "not measured");
         break;
     default:
-        put_value(&out, row, f, i);
+        if (row->judged[i].apart > 0)
+            put_list(&out, c, row, i);
+        else
+            put_value(&out, row, f);
     }
     return buf_take(&out);
+}
+
+/* The base beside them: the item, and the digits, that they show. */
+static char *base_cell(const struct comparison *c,
+                       const struct compare_row *row)
+{
+    if (row->base == NULL)
+        return xstrdup("not in the report");
+    if (has_worst_item(c, row))
+        return grid_item(row->base, row->judged[0].worst, true);
+    char *const words = grid_words(row->base);
+    bool same =
+        row->worst == VERDICT_DIFFERS && row->base->value.kind == VALUE_NUMBER;
+    for (size_t i = 0; i < c->count && same; i++) {
+        char *const other = grid_words(row->other[i]);
+        same = strcmp(words, other) == 0;
+        free(other);
+    }
+    if (!same)
+        return words;
+    free(words);
+    return grid_exact(row->base);
 }
 
 static void put_row(struct wide *table, const struct comparison *c,
                     const struct compare_row *row)
 {
     struct buf beyond = {0};
-    char *const base = row->base != NULL ? grid_words(row->base)
-                                         : xstrdup("not in the report");
+    char *const base = base_cell(c, row);
     put_share(&beyond, row->beyond);
     wide_put(table, row->id);
     wide_put(table, base);
     for (size_t i = 0; i < c->count; i++) {
-        char *const cell = cell_of(row, i);
+        char *const cell = cell_of(c, row, i);
         wide_put(table, cell);
         free(cell);
     }
