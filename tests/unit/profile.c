@@ -417,6 +417,9 @@ static const struct {
     {"caches/l1/set_bits= caches/l1/size= caches/l1/sets=18 "
      "caches/l1/slices={'modulo': 6, 'from_bit': 8}",
      "caches.l1 has sets to which no line goes"},
+    {"caches/l1/set_bits= caches/l1/size= caches/l1/sets=36 "
+     "caches/l1/slices={'modulo': 3, 'from_bit': 9}",
+     "caches.l1 has sets to which no line goes"},
     {"caches/l2/slices={'modulo': 2, 'from_bit': 7}",
      "caches.l2: sets in slices must be equally large"},
     {"tlbs/l2/slices={'modulo': 2, 'from_bit': 22}",

@@ -52,8 +52,8 @@ static void read_set_ways(struct schema_reader *r, json_t *list, void *into)
     shape->sets = json_array_size(list);
     shape->set_ways = xcalloc(shape->sets, sizeof *shape->set_ways);
     for (size_t set = 0; set < shape->sets; set++)
-        shape->set_ways[set] = (uint32_t)schema_whole(
-            r, json_array_get(list, set), 1, WAYS_MAX);
+        shape->set_ways[set] =
+            (uint32_t)schema_whole(r, json_array_get(list, set), 1, WAYS_MAX);
 }
 
 /* One index bit: an address bit, or a list of those that are XORed. */
@@ -452,6 +452,15 @@ static uint64_t odd_factor(uint64_t a, uint64_t b)
     return factor >> lowest_bit(factor);
 }
 
+/* How many numbers the bits of a line's number form that lie below those of its
+ * slice and above those that its remainder by the sets is told by. */
+static uint64_t numbers_between(unsigned line_bit, size_t sets,
+                                unsigned from_bit)
+{
+    const unsigned above = line_bit + lowest_bit(sets);
+    return from_bit > above ? (uint64_t)1 << (from_bit - above) : 1;
+}
+
 /* Some line must go to each set of each slice and half.  Two remainders of one
  * number are independent if the moduli have no factor in common, and come in
  * all pairs if what one leaves out of the number is no less than that. */
@@ -471,9 +480,9 @@ static void check_reach(struct schema_reader *r, const struct told *told)
     if (part.index_bits == NULL)
         add_modulo(&c, line_bit, sets);
     if (!are_independent(&c) ||
-        (part.index_bits == NULL && odd_factor(slices->modulo, sets) >
-                                        (uint64_t)1
-                                            << (slices->from_bit - line_bit)))
+        (part.index_bits == NULL &&
+         odd_factor(slices->modulo, sets) >
+             numbers_between(line_bit, sets, slices->from_bit)))
         schema_fail(r, "has sets to which no line goes: the address bits that "
                        "choose its sets, slices and halves follow from each "
                        "other");
