@@ -234,30 +234,70 @@ static bool noise_hides_pages(const struct tlb_question *q, size_t level)
     return tlb->middle - tlb->hit < 3 * error;
 }
 
+/* Distances, each of which has come along or not, `late` being half-way. */
+struct ends {
+    const double *beside;
+    bool own[TLB_DISTANCES];
+    double late, half; /* of a miss: it, and by how much it is more */
+};
+
+/* False if what it costs is nearer to half of a miss than to either. */
+static bool is_clear(const struct ends *e, size_t i)
+{
+    const bool walked = e->own[i] && e->beside[i] < e->late;
+    return walked || fabs(e->beside[i] - e->late) > e->half / 2;
+}
+
+/* Places of one mapping are different lines, and a load of another line than
+ * the one before it may meet the caches' clock at the same phase each time,
+ * which costs half of a miss (H100: of three distances in 66).  Where a few
+ * are so the page ends between two that are clear, if all clear ones say so;
+ * returns more than there are distances if they do not. */
+static size_t end_of_clear(const struct ends *e)
+{
+    enum { UNCLEAR_MOST = 3 };
+    size_t end = 0, unclear = 0;
+    while (end < TLB_DISTANCES && !(e->own[end] && is_clear(e, end)))
+        unclear += !is_clear(e, end++);
+    for (size_t i = end; i < TLB_DISTANCES; i++)
+        if (!e->own[i] || !is_clear(e, i))
+            return TLB_DISTANCES + 1;
+    return unclear > UNCLEAR_MOST || end == TLB_DISTANCES ||
+                   (end > 0 && !is_clear(e, end - 1))
+               ? TLB_DISTANCES + 1
+               : end;
+}
+
+/* Where it ends; more than there are distances if it is not clear.  Half of a
+ * miss comes of some that the TLB had not lost, too. */
+static size_t end_of(const struct ends *e)
+{
+    size_t odd, between = 0;
+    const size_t end = end_of_page(e->own, &odd);
+    for (size_t i = 0; i < end; i++)
+        between += e->beside[i] > e->late - e->half / 2;
+    return u64_max(odd, between) > 1 ? end_of_clear(e) : end;
+}
+
 /* The nearest place whose translation has not come with that of another, in
- * 32nds of a piece; 0 if that of all has, or if more than one distance tells
- * otherwise. */
+ * 32nds of a piece; 0 if that of all has, or if it is not clear. */
 static uint64_t near_of(struct tlb_question *q, size_t level)
 {
-    const double *const beside = level == 0 ? q->again : q->anew;
-    const double late = late_from(q, level, beside);
-    /* half of it comes of some that the TLB had not lost */
-    const double little =
-        late - (q->t->tlb[level].middle - q->t->tlb[0].hit) / 2;
-    bool own[TLB_DISTANCES];
-    size_t odd, between = 0;
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct ends e = {.beside = level == 0 ? q->again : q->anew,
+                     .half = tlb->middle - q->t->tlb[0].hit};
+    e.late = late_from(q, level, e.beside);
     for (size_t i = 0; i < TLB_DISTANCES; i++)
-        own[i] = beside[i] >= late || (level == 0 && was_walked(q, i, late));
-    const size_t near = end_of_page(own, &odd);
-    for (size_t i = 0; i < near; i++)
-        between += beside[i] > little;
+        e.own[i] = e.beside[i] >= e.late ||
+                   (level == 0 && was_walked(q, i, e.late));
+    const size_t end = end_of(&e);
     const bool noise = noise_hides_pages(q, level);
-    if (noise || u64_max(odd, between) > 1) {
+    if (noise || end > TLB_DISTANCES) {
         tlb_none(q, level, TLB_PAGE, TLB_REACH,
                  noise ? why_tlb_unclear : why_tlb_page_unclear);
         return 0;
     }
-    return near < TLB_DISTANCES ? (uint64_t)1 << near : 0;
+    return end < TLB_DISTANCES ? (uint64_t)1 << end : 0;
 }
 
 static uint64_t region_before(const struct tlb_question *q, size_t level)
