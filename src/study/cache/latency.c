@@ -10,11 +10,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/statistics/laps.h"
 #include "analysis/statistics/otsu.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "probe/walk/ring.h"
 #include "study/assume.h"
@@ -50,6 +52,8 @@ struct level_costs {
     struct cost timing[LEVEL_COUNT]; /* what it adds to loads of the space */
     bool refused[LEVEL_COUNT];       /* why there is no difference was said */
     struct cost disturbance;         /* of a load, as loads of L2 show it */
+    double nearer; /* by which L2's nearest lines cost less than the mean of
+                      them; 0: they are of two kinds, or it is not known */
 };
 
 /* ---- single loads ------------------------------------------------------ */
@@ -220,14 +224,29 @@ static const double lap_enough = 0.3;
  * to no better than a tenth, or some cycles of a small one, it is nothing. */
 static const double alike = 0.1;
 
-/* Nothing makes a load earlier: where a twentieth cost less than most, by more
- * than these stray and a tenth of what they cost more than the level before,
- * they are of two kinds. */
-static bool are_some_early(const struct lapped *l, double before,
-                           const struct undisturbed *u)
+/* Costs that loads of a trace are held against, timing not included: what the
+ * level before costs; between which bounds those of this one do; and by how
+ * much the nearest line that they may find costs less than most. */
+struct bounds {
+    double before, above, below, nearer;
+};
+
+/* By how much loads that are of one kind may cost less than most: more than
+ * these stray, than a tenth of what they cost more than the level before, and
+ * than lines of L2 lie nearer, of which each costs the same each time (H200,
+ * H100: to 27 cycles). */
+static double earliest(const struct bounds *b, const struct undisturbed *u)
 {
-    const double early =
-        u->cycles - fmax(alike * (u->cycles - before), 4 * u->spread);
+    return fmax(fmax(alike * (u->cycles - b->before), 4 * u->spread),
+                b->nearer);
+}
+
+/* Nothing makes a load earlier: where a twentieth cost less than most, by more
+ * than that, they are of two kinds. */
+static bool are_some_early(const struct lapped *l, const struct undisturbed *u,
+                           double by)
+{
+    const double early = u->cycles - by;
     return 20 * (l->count - hits_above(l->cycles, l->count, early)) > l->count;
 }
 
@@ -262,16 +281,21 @@ static bool are_halves(struct lab *lab, const double *cycles, size_t n,
     return true;
 }
 
+/* What timing adds to the level before, too. */
+static struct bounds as_timed(const struct bounds *b, double timing)
+{
+    return (struct bounds){b->before + timing, b->above + timing,
+                           b->below + timing, b->nearer};
+}
+
 /* Those of a trace's loads that cost between two bounds, and more than the
  * level before, less what timing adds; `text` is the experiment. */
 static struct cost traced(struct lab *lab, const struct cost *timing,
-                          double before, double above, double below,
-                          const char *text)
+                          const struct bounds *untimed, const char *text)
 {
-    struct lapped l = {.text = text,
-                       .above = above + timing->cycles,
-                       .below = below + timing->cycles,
-                       .early = INFINITY};
+    const struct bounds b = as_timed(untimed, timing->cycles);
+    struct lapped l = {
+        .text = text, .above = b.above, .below = b.below, .early = INFINITY};
     add_lap(lab, &l);
     if (l.count == 0) {
         lab_fail(lab, ERR_UNSUPPORTED, why_trace_no_load);
@@ -282,10 +306,10 @@ static struct cost traced(struct lab *lab, const struct cost *timing,
         add_laps(lab, &l, 1);
         u = l.laps.cost;
     }
-    const double least = before + timing->cycles;
+    const double by = earliest(&b, &u);
     if (lab_ok(lab) && !are_halves(lab, l.cycles, l.count, &u) &&
-        are_some_early(&l, least, &u))
-        lab_fail(lab, ERR_UNSUPPORTED, why_varies, alike * (u.cycles - least));
+        are_some_early(&l, &u, by))
+        lab_fail(lab, ERR_UNSUPPORTED, why_some_early, by);
     const struct cost timed = lab_cost_of(lab, &u, l.experiment);
     return lab_cost_less(&timed, timing);
 }
@@ -331,8 +355,10 @@ static struct cost hits_behind(struct lab *lab, const struct level_row *row,
     const uint64_t stride = u64_max(fact_sure_line(lab, row->behind), 64);
     const uint64_t bytes =
         u64_min(8 * above->overflows, facts->fits) / stride * stride;
-    return traced(lab, &timing, above->hit, hits_limit(above->hit, above->miss),
-                  hits_limit(facts->hit, facts->miss),
+    const struct bounds b = {.before = above->hit,
+                             .above = hits_limit(above->hit, above->miss),
+                             .below = hits_limit(facts->hit, facts->miss)};
+    return traced(lab, &timing, &b,
                   lab_text(lab,
                            "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                            " warm=4 visits=1024",
@@ -457,10 +483,21 @@ static uint64_t bytes_of_warm(struct lab *lab, const struct fact_bracket *l2,
     return bytes;
 }
 
+/* By how much the nearest hundredth of loads that hit L2 cost less than their
+ * mean: lines lie at different distances.  Nothing makes one earlier. */
+static double nearer_of(const struct lapped *l)
+{
+    double *const sorted = stats_sorted(l->cycles, l->count);
+    const double least = l->count > 0 ? sorted[l->count / 100] : INFINITY;
+    free(sorted);
+    return fmax(0, l->laps.cost.cycles - least);
+}
+
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
-                           struct cost *disturbance)
+                           struct level_costs *costs)
 {
+    struct cost *const disturbance = &costs->disturbance;
     const uint64_t half = bytes_of_warm(lab, facts, surely_in_l2(facts));
     const struct lapped l = lap_of(
         lab, INFINITY, 0, facts->hit + waits_no_longer, warm_lines(lab, half));
@@ -478,6 +515,8 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
         const double excess = c.excess;
         c = less_timing(lab, &mean, l.experiment);
         c.excess = excess;
+    } else if (lab_ok(lab) && fact_sides(lab)->far == 0) {
+        costs->nearer = nearer_of(&l);
     }
     if (lab_ok(lab))
         *disturbance = disturbance_of(&l, c.doubt);
@@ -496,7 +535,7 @@ static struct cost hits_of(struct lab *lab, const struct level_row *row,
     if (row->behind != LEVEL_COUNT)
         return hits_behind(lab, row, c);
     if (!row->of_sm)
-        return l2_hits(lab, facts, &c->disturbance);
+        return l2_hits(lab, facts, c);
     return lab_load_cost(
         lab, "%s bytes=%" PRIu64 " stride=%u warm=4", row->load,
         u64_min(facts->fits / 2 / stride * stride, 2048), stride);
@@ -685,9 +724,12 @@ static struct cost traced_misses(struct lab *lab, struct level_costs *c,
 {
     const struct fact_bracket *const facts = fact_bracket(lab, level_of(row));
     const struct cost timing = timing_of(lab, c, row);
-    return traced(lab, &timing, facts->hit,
-                  facts->hit + fmax(8, 0.1 * facts->hit),
-                  facts->miss + (facts->miss - facts->hit) / 2, text);
+    const struct bounds b = {
+        .before = facts->hit,
+        .above = facts->hit + fmax(8, 0.1 * facts->hit),
+        .below = facts->miss + (facts->miss - facts->hit) / 2,
+        .nearer = next_level(lab, level_of(row)) == LEVEL_L2 ? c->nearer : 0};
+    return traced(lab, &timing, &b, text);
 }
 
 /* What timing adds where lanes take turns. */
@@ -717,11 +759,14 @@ static struct cost whole_ring_misses(struct lab *lab, struct level_costs *c,
     const struct cost timing = timing_of_ring(lab, c, row);
     const bool in_l2 =
         l2->present && next_level(lab, level_of(row)) == LEVEL_L2;
-    double below = facts->miss + (facts->miss - facts->hit) / 2;
+    struct bounds b = {.before = facts->hit,
+                       .above = facts->hit + fmax(8, 0.1 * facts->hit),
+                       .below = facts->miss + (facts->miss - facts->hit) / 2,
+                       .nearer = in_l2 ? c->nearer : 0};
     if (in_l2)
-        below = fmax(below, hits_limit(l2->hit, l2->miss));
+        b.below = fmax(b.below, hits_limit(l2->hit, l2->miss));
     return traced(
-        lab, &timing, facts->hit, facts->hit + fmax(8, 0.1 * facts->hit), below,
+        lab, &timing, &b,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
                  level_ring(row), facts->deep, row->fine));
 }
