@@ -112,6 +112,7 @@ struct cache {
     uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
     struct victim *victims; /* the newest first; NULL: no victim buffer */
+    const struct set *victims_of; /* whose they are, of those of one set */
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
     uint32_t *chain;  /* of each slot: the next of its bucket */
@@ -1062,8 +1063,19 @@ SELDOM static uint64_t victim_take(struct cache *c, uint64_t line)
     return sectors;
 }
 
-SELDOM static void victim_add(struct cache *c, uint32_t slot)
+static void victims_clear(struct cache *c)
 {
+    memset(c->victims, 0, c->shape.spare * sizeof *c->victims);
+}
+
+SELDOM static void victim_add(struct cache *c, const struct set *set,
+                              uint32_t slot)
+{
+    if (c->shape.spare_of_one && c->victims_of != set) {
+        c->victims_of = set;
+        victims_clear(c);
+        return;
+    }
     memmove(c->victims + 1, c->victims,
             (c->shape.spare - 1) * sizeof *c->victims);
     c->victims[0] = (struct victim){c->tags[slot], sectors_in(c, slot)};
@@ -1084,7 +1096,7 @@ static inline uint32_t replace(struct cache *c, struct set *set, uint64_t line)
     const uint32_t slot =
         c->keeps != NULL ? victim_kept_least(c, set) : victim(c, set);
     if (c->victims != NULL)
-        victim_add(c, slot);
+        victim_add(c, set, slot);
     if (c->bucket != NULL)
         hash_remove(c, slot);
     settle(c, slot, line);
@@ -1274,8 +1286,9 @@ void cache_clear(struct cache *cache)
     memset(cache->tags, 0, slots * sizeof *cache->tags);
     if (cache->marks != NULL)
         memset(cache->marks, 0, slots);
+    cache->victims_of = NULL;
     if (cache->victims != NULL)
-        memset(cache->victims, 0, cache->shape.spare * sizeof *cache->victims);
+        victims_clear(cache);
     if (cache->bucket != NULL)
         memset(cache->bucket, 0,
                sizeof *cache->bucket << (64 - cache->bucket_shift));

@@ -99,6 +99,9 @@ struct cache_shape {
     struct cache_rrip rrip;       /* POLICY_RRIP only */
     unsigned behind;              /* POLICY_LRU_MIDPOINT only: hits */
     unsigned spare;               /* entries of the victim buffer; 0: none */
+    /* It has what one set lost: the first line that another loses empties it,
+     * and is lost. */
+    bool spare_of_one;
     bool evict_first, evict_last; /* it obeys CACHE_KEEP_SHORT, _LONG */
 };
 

@@ -432,6 +432,7 @@ struct slow_spare {
 struct slow {
     const struct cache_shape *shape;
     struct slow_spare spare[SLOW_SPARE];
+    size_t spare_of; /* the set that lost the last one, + 1 */
     struct slow_way ways[SLOW_SETS][SLOW_WAYS];
     bool to_right[SLOW_SETS][SLOW_WAYS]; /* plru, by the half's first way */
     uint64_t now;
@@ -563,9 +564,15 @@ static uint64_t slow_take(struct slow *s, uint64_t line)
     return sectors;
 }
 
-static void slow_lose(struct slow *s, const struct slow_way *way)
+static void slow_lose(struct slow *s, size_t set, const struct slow_way *way)
 {
     unsigned oldest = 0;
+    const bool another = way->present && s->spare_of != set + 1;
+    if (s->shape->spare_of_one && another) {
+        s->spare_of = set + 1;
+        memset(s->spare, 0, sizeof s->spare);
+        return;
+    }
     for (unsigned i = 0; i < s->shape->spare; i++)
         if (s->spare[i].since < s->spare[oldest].since)
             oldest = i;
@@ -594,7 +601,7 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
             ;
         way = way == n ? slow_victim(s, set) : way;
         had = slow_take(s, line);
-        slow_lose(s, &ways[way]);
+        slow_lose(s, set, &ways[way]);
         ways[way] = (struct slow_way){
             .present = true, .line = line, .sectors = had, .came = ++s->now};
     } else if ((ways[way].sectors & sector) != 0) {
@@ -656,6 +663,7 @@ static struct cache_shape random_shape(struct rng *r, uint32_t *ways,
     shape.policy = policies[rng_below(r, COUNT_OF(policies))];
     shape.behind = 1 + (unsigned)rng_below(r, 4);
     shape.spare = (unsigned)rng_below(r, 1 + SLOW_SPARE);
+    shape.spare_of_one = rng_below(r, 2) == 0;
     shape.rrip.most = 1 + (unsigned)rng_below(r, 7);
     shape.rrip.insert = (unsigned)rng_below(r, shape.rrip.most + 1);
     shape.rrip.hit = (unsigned)rng_below(r, shape.rrip.most + 1);

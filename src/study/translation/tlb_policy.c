@@ -255,16 +255,19 @@ static bool is_unlike(const struct tlb_question *q, size_t level,
 static void report(struct tlb_question *q, size_t level,
                    const struct policy_verdict *v)
 {
+    const bool stay = v->ambiguous && v->spare > 0;
     /* Then as many others as it has ways may leave a place in it. */
     q->t->tlb[level].chance |=
-        v->policy != POLICY_LRU && v->policy != POLICY_FIFO;
+        stay || (v->policy != POLICY_LRU && v->policy != POLICY_FIFO);
     const bool unlike = is_unlike(q, level, v);
     q->odd[level] &= unlike;
     q->t->tlb[level].spare = v->spare;
     if (unlike)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v->ambiguous)
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policies_alike);
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY,
+                 stay ? lab_text(q->lab, why_tlb_more_stay, v->spare)
+                      : why_tlb_policies_alike);
     else
         tlb_found_value(q, level, TLB_POLICY,
                         value_text(cache_policy_name(v->policy)));
@@ -310,26 +313,38 @@ static const char *explain(struct tlb_question *q, size_t level,
     return why;
 }
 
-/* One place more than there are ways may stay, which no policy of theirs
- * explains: in a victim buffer, which all sets have together, while none of the
- * others loses any (H200: one entry of the third TLB).  More places than both
- * hold tell. */
+/* True if as many places have stayed as there are in ways and victim buffer. */
+static bool have_all_stayed(const struct policy_verdict *v, uint64_t more)
+{
+    return v->known && v->spare == more;
+}
+
+/*
+ * Places that are more than ways may stay, which no policy of theirs explains:
+ * in a victim buffer, which all sets have together, while none of the others
+ * loses any (H200, H100: twelve of a set of eight ways of the third TLB).  More
+ * places than both hold tell policies apart; where even those stay that are
+ * asked at first, how many that is and which policy it is nobody knows.
+ */
 static void find_spare(struct tlb_question *q, size_t level,
                        struct policy_verdict *v)
 {
     enum { FEW = 4 };
     const uint64_t ways = q->t->tlb[level].ways;
-    for (uint64_t more = FEW; lab_ok(q->lab) && is_unlike(q, level, v);
-         more = 2 * u64_max(ways, FEW)) {
+    for (uint64_t more = FEW; lab_ok(q->lab); more = 2 * u64_max(ways, FEW)) {
         struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
         struct policy_verdict with = {0};
         of->times = TIMES;
         take_foretold(q, level, more, of);
-        if (explain(q, level, of, (unsigned)more - 1, &with) != NULL)
+        if (explain(q, level, of, (unsigned)more, &with) != NULL ||
+            !lab_ok(q->lab))
             return;
-        if (!with.ambiguous && !is_unlike(q, level, &with))
+        const bool all = have_all_stayed(&with, more);
+        /* Only what came first tells one from others then, in any phase. */
+        with.ambiguous |= all;
+        if (all || is_unlike(q, level, &with) || !with.ambiguous)
             *v = with;
-        if (more > FEW)
+        if (more > FEW || (!all && !is_unlike(q, level, v)))
             return;
     }
 }

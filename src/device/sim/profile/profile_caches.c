@@ -599,6 +599,9 @@ static const struct schema_row tlb_rows[] = {
     {"spare", WHOLE(told, cache.shape.spare, 0, CACHE_SPARE_MOST),
      .help = "a victim buffer of all sets: so many of what they lost last, "
              "which are found there and go back into their set for another"},
+    {"spare_of_one", BOOL(told, cache.shape.spare_of_one),
+     .help = "true: of one set: the first line that another loses empties it, "
+             "and is lost"},
     {.key = NULL,
      ALSO(sets_schema),
      .help = "as those of a cache; ways count entries, and the index is that "
