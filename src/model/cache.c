@@ -111,7 +111,7 @@ struct cache {
     uint32_t uses;
     uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
-    struct victim *victims; /* the newest first; NULL: no victim buffer */
+    struct victim *victims;       /* the newest first; NULL: no victim buffer */
     const struct set *victims_of; /* whose they are, of those of one set */
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */

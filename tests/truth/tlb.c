@@ -649,9 +649,8 @@ START_TEST(entries_beside_one_set_leave_sets_as_they_are)
                    {"tlb_l2.sets", beside_one[_i].sets},
                    {"tlb_l2.ways", 8}};
     for (size_t i = 0; i < COUNT_OF(of_sets); i++)
-        ck_assert_double_eq(
-            json_number_value(truth_measured(f, of_sets[i].id)),
-            of_sets[i].truth);
+        ck_assert_double_eq(json_number_value(truth_measured(f, of_sets[i].id)),
+                            of_sets[i].truth);
     const json_t *const policy =
         json_object_get(json_object_get(f, "tlb_l2.policy"), "value");
     if (beside_one[_i].policy == NULL)

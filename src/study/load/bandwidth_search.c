@@ -33,8 +33,8 @@ enum { ACCESSES_LOOK = 16 };
 enum { DITHER = 12 };
 /* Where a question is brief: on all SMs runs begin with so many cycles, some
  * times what a load takes, and each of thousands of warps passes so many tiles
- * at least, as long as runs are no longer than so many cycles.  Repetitions of a
- * number, whose interval they make. */
+ * at least, as long as runs are no longer than so many cycles.  Repetitions of
+ * a number, whose interval they make. */
 enum { BRIEF_CYCLES = 4096, BRIEF_TILES = 4, BRIEF_MOST = 65536 };
 /* What begins and ends with a run counts in short ones (H200's L2: 9.25 TB/s in
  * 4096 cycles, 9.37 to 9.45 in four times as many and more). */
@@ -286,7 +286,8 @@ static void summarise_cycles(const struct bandwidth_question *q,
      * next (resident_grid_dither), and their scatter tells what that does; but
      * of bulk copies. */
     if (isfinite(time.cycles))
-        rate_by_time(rate, 1, &time, (q->bulk ? tile : 0) + clock_off(q, s, rate));
+        rate_by_time(rate, 1, &time,
+                     (q->bulk ? tile : 0) + clock_off(q, s, rate));
 }
 
 /* Launches with all that they take beside. */
@@ -978,13 +979,13 @@ static bool is_undisturbed(struct bandwidth_rate *rate)
 
 /*
  * Of a GPU whose runs are all alike, short ones tell what long ones do: so a
- * brief question asks some, and on all SMs a longer one: of memory, which pauses
- * every some tens of microseconds (H200), as long as it takes to meet several
- * pauses.  Where
- * they differ, as where something disturbs, there are more and longer ones,
- * once, and more in flight; what these do not agree on is a bound.  So it costs
- * a few times as much as on a quiet GPU, whatever disturbs.  Where no room is
- * left for more in flight the search's own runs say enough of that bound.
+ * brief question asks some, and on all SMs a longer one: of memory, which
+ * pauses every some tens of microseconds (H200), as long as it takes to meet
+ * several pauses.  Where they differ, as where something disturbs, there are
+ * more and longer ones, once, and more in flight; what these do not agree on is
+ * a bound.  So it costs a few times as much as on a quiet GPU, whatever
+ * disturbs.  Where no room is left for more in flight the search's own runs say
+ * enough of that bound.
  */
 static void settle_brief(const struct bandwidth_question *q,
                          struct bandwidth_found *found)

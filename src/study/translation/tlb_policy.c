@@ -22,7 +22,7 @@ struct subject {
     size_t lines;
     uint64_t first, row;
     struct tlb_numbers others;
-    unsigned times; /* that each is loaded */
+    unsigned times;            /* that each is loaded */
     struct tlb_conflict *near; /* NULL: what does so of the first target */
 };
 

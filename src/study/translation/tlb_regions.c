@@ -288,8 +288,8 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
                      .half = tlb->middle - q->t->tlb[0].hit};
     e.late = late_from(q, level, e.beside);
     for (size_t i = 0; i < TLB_DISTANCES; i++)
-        e.own[i] = e.beside[i] >= e.late ||
-                   (level == 0 && was_walked(q, i, e.late));
+        e.own[i] =
+            e.beside[i] >= e.late || (level == 0 && was_walked(q, i, e.late));
     const size_t end = end_of(&e);
     const bool noise = noise_hides_pages(q, level);
     if (noise || end > TLB_DISTANCES) {

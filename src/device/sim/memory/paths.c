@@ -79,6 +79,7 @@ struct paths {
     uint64_t seed, epoch, window;
     size_t count, tlb_count;
     bool parted;  /* some cache is */
+    bool farther; /* some slices are */
     bool limited; /* some cache, or memory, has a rate */
     bool open;    /* … but memory, none has */
     bool queued;  /* atomics wait for others */
@@ -217,8 +218,8 @@ static void route_init(struct paths *paths, struct route *route,
         struct cache_group *const group = &paths->caches[path->cache[i]];
         route->level[i] = group;
         route->asked[i] = i > 0 ? route->level[i - 1]->shape.sector : 1;
-        route->pieces[i] =
-            group->parted || route->asked[i] >> group->sector_shift > 1;
+        route->pieces[i] = group->parted || group->profile->slice_cycles > 0 ||
+                           route->asked[i] >> group->sector_shift > 1;
     }
 }
 
@@ -232,8 +233,8 @@ static void find_plain(struct paths *paths)
 {
     const struct profile *const p = paths->profile;
     paths->plain = paths->aliased == NULL && paths->reached == NULL &&
-                   paths->open && !paths->parted && p->page_window_bytes == 0 &&
-                   p->neighbour.share <= 0;
+                   paths->open && !paths->parted && !paths->farther &&
+                   p->page_window_bytes == 0 && p->neighbour.share <= 0;
 }
 
 void paths_alias(struct paths *paths, struct memory *memory)
@@ -279,8 +280,10 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     paths->tlb_count = profile->tlb_count;
     for (size_t i = 0; i < paths->count; i++)
         group_init(&paths->caches[i], profile, &profile->caches[i]);
-    for (size_t i = 0; i < paths->count; i++)
+    for (size_t i = 0; i < paths->count; i++) {
         paths->parted |= paths->caches[i].parted;
+        paths->farther |= profile->caches[i].slice_cycles > 0;
+    }
     for (size_t i = 0; i < paths->count; i++)
         paths->queued |= paths->caches[i].atomics != NULL;
     paths->limited = is_limited(profile);
@@ -549,8 +552,20 @@ static bool parted_hit(const struct paths *paths,
            CACHE_HIT;
 }
 
+/* Slices lie ever farther away. */
+static double slice_is_farther(const struct cache_group *group,
+                               const struct instance *instance,
+                               uint64_t address)
+{
+    const size_t slice = cache_set_of(instance->cache, address) /
+                         cache_slice_sets(&group->shape);
+    return group->slices > 1 ? group->profile->slice_cycles * (double)slice /
+                                   (double)(group->slices - 1)
+                             : 0;
+}
+
 /* What a level is asked for; the bytes are a power of two.  To *more what lies
- * between parts is added. */
+ * between parts is added, and what a slice is farther than the first. */
 struct asked {
     uint64_t address, bytes;
     double *more;
@@ -565,6 +580,8 @@ SELDOM static bool pieces_hit(const struct paths *paths,
     const uint64_t first = a.address & ~(a.bytes - 1);
     bool hit = group->parted ? parted_hit(paths, group, who, a.address, a.more)
                              : group_hit(paths, group, who, a.address);
+    if (group->profile->slice_cycles > 0 && !group->parted)
+        *a.more += slice_is_farther(group, instance_of(group, who), a.address);
     for (uint64_t at = first; at < first + a.bytes; at += sector) {
         double nothing = 0;
         if (at >> group->sector_shift == a.address >> group->sector_shift)

@@ -39,6 +39,7 @@ struct profile_cache {
     /* Bytes that each passes on, or takes, in a cycle; 0: any number. */
     double read_bandwidth, write_bandwidth;
     double atomic_cycles; /* for which an atomic keeps a slice busy */
+    double slice_cycles;  /* more from the last slice than from the first */
     /* What a miss of a load with L2::64B, 128B, 256B brings in; 0: a sector. */
     uint64_t fetch[3];
     struct profile_partitions partitions;

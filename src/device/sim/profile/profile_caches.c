@@ -262,6 +262,10 @@ static const struct schema_row slices_rows[] = {
      .help = "as `set_bits`: the number that they form, times `modulo`, is "
              "added to it",
      .otherwise = "none", .range = "0 … 56, none within the line"},
+    {"cycles", CYCLES(told, cache.slice_cycles),
+     .help = "more for what comes from the last slice, or through it, than "
+             "from the first, and from others in proportion, of a cache "
+             "without `partitions`"},
     {0},
 };
 
