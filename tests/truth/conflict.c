@@ -18,6 +18,8 @@
     "[11,14,19,21],[12,15,16,19,22]]"
 #define L1(words) "sms=1 caches/l2/sets=256 caches/l1={" words "} " PATH
 #define PATH      "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500}"
+#define NOISE                                                                  \
+    " noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300}"
 
 /* An answer in JSON, with " for '; NULL: not measured. */
 static const struct {
@@ -69,9 +71,7 @@ static const struct {
     {L1("'sets': 31, 'ways': 8"), "l1", "31", "8", "lru"},
     {L1("'sets': 96, 'ways': 4, 'policy': 'nru'"), "l1", "96", "4", "nru"},
     /* Of so many lines of a set some are late each time. */
-    {L1("'sets': 4, 'ways': 344") " noise={'jitter_cycles': 1.5, "
-                                  "'spike_rate': 0.002, 'spike_cycles': 300}",
-     "l1", "4", "344", "lru"},
+    {L1("'sets': 4, 'ways': 344") NOISE, "l1", "4", "344", "lru"},
     /* Ages that nobody tries: neither of the models nor chance. */
     {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'rrip', 'most': 5, "
         "'insert': 2, 'hit': 3}"),
@@ -150,6 +150,23 @@ START_TEST(sets_are_found_by_what_conflicts)
     check_claim(f, rows[_i].level, "ways", rows[_i].ways);
     check_claim(f, rows[_i].level, "policy", rows[_i].policy);
     check_claim(f, rows[_i].level, "sets", rows[_i].sets);
+    json_decref(f);
+}
+END_TEST
+
+/* One line more than fits puts a certain one of so many out but seldom: what is
+ * found must not be luck. */
+START_TEST(many_ways_of_random_victims_are_found)
+{
+    const char *const studies[] = {"structure"};
+    char *const spec = testing_spec_of(
+        gpu_made("%s", L1("'sets': 2, 'ways': 246, 'policy': 'random'") NOISE));
+    json_t *const f = truth_findings(spec, (uint64_t)_i, studies, 1);
+    check_claim(f, "l1", "ways", "246");
+    check_claim(f, "l1", "sets", "2");
+    check_claim(f, "l1", "set_bits", "[7]");
+    check_claim(f, "l1", "policy", "random");
+    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -250,6 +267,7 @@ END_TEST
 Suite *suite_truth_conflict(void)
 {
     enum { FIRST = 2, QUICK = 4 }; /* all others are slow */
+    enum { SEEDS = 3 };
     TCase *t;
     Suite *const suite = suite_of("truth_conflict", 60, &t);
     TCase *const slow = suite_slow(suite, 60);
@@ -260,6 +278,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
+    tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

@@ -337,8 +337,9 @@ static bool all_were_asked(const struct eviction *e, const struct laps *l,
     for (size_t n = 0; n < group->count; n++) {
         bool asked = false;
         for (size_t i = group->count; i < l->count && !asked; i++)
-            asked = (uint64_t)l->offset[i] / e->unit * e->unit == group->at[n] &&
-                    l->cycles[i] >= e->front.answers;
+            asked =
+                (uint64_t)l->offset[i] / e->unit * e->unit == group->at[n] &&
+                l->cycles[i] >= e->front.answers;
         if (!asked)
             return false;
     }
@@ -538,23 +539,33 @@ static void add_pool(struct script *s, const struct segments *pool)
         script_load(s, 0, pool->at[i]);
 }
 
+/* How often a line is looked for. */
+struct rounds {
+    uint64_t laps;          /* of the others, before each time */
+    size_t before, counted; /* those that settle the set, and those after */
+    size_t launches;        /* of as many each */
+};
+
+static struct rounds usual_rounds(const struct eviction *e, size_t counted)
+{
+    return (struct rounds){e->alone > 0 ? e->alone : ALONE_LAPS, 1, counted, 1};
+}
+
 /*
- * Of rounds, after `before` that settle the set, in how many the first line
- * missed.
+ * In how many rounds the first line missed.
  * A policy may keep a line that is used again and again, and put out the
  * others; so the others have some laps for themselves, in which it is the one
  * that none of them is.
  */
 static size_t count_crowded(struct eviction *e,
                             const struct script_lines *lines,
-                            const struct segments *pool, size_t before,
-                            size_t rounds)
+                            const struct segments *pool, const struct rounds *r,
+                            unsigned take)
 {
     const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
-    for (uint64_t lap = 0; lap < (e->alone > 0 ? e->alone : ALONE_LAPS);
-         lap++) {
+    for (uint64_t lap = 0; lap < r->laps; lap++) {
         add_pool(&s, pool);
         if (others.count > 0)
             add_lines(&s, 0, false, &others);
@@ -562,14 +573,16 @@ static size_t count_crowded(struct eviction *e,
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     count_visit(e);
-    const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
-                                       text_of(e, &s), before + rounds);
+    const struct column c =
+        lab_column(e->lab, "cycles", "visit %s rounds=%zu take=%u",
+                   text_of(e, &s), r->before + r->counted, take);
     e->asked = c.experiment;
     if (!lab_ok(e->lab))
         return 0;
+    const double *const counted = c.at + r->before;
     e->front.answered =
-        2 * hits_above(c.at + before, rounds, e->front.answers) < rounds;
-    return hits_above(c.at + before, rounds, cut);
+        2 * hits_above(counted, r->counted, e->front.answers) < r->counted;
+    return hits_above(counted, r->counted, cut);
 }
 
 /* In an empty cache a line that came first is the first to go, whatever the
@@ -606,13 +619,24 @@ static bool surely_gone(struct eviction *e, const struct script_lines *lines,
     return chance <= 1e-6;
 }
 
-enum { CHANCY = 128 };
-
 /* More of so many than are disturbed by chance. */
 static double strays_most(const struct eviction *e, size_t count)
 {
     const double strays = e->disturbed * (double)count;
     return strays + 3 * sqrt(strays) + 1;
+}
+
+/* … of lines of which some may stay by chance. */
+enum { CHANCY = 128 };
+
+/* So many rounds of the usual laps have room in a launch, beside the first. */
+static size_t rounds_most(const struct eviction *e,
+                          const struct script_lines *lines,
+                          const struct segments *pool)
+{
+    const size_t steps =
+        ALONE_LAPS * (lines->count + pool->count + front_steps(e)) + 1;
+    return u64_within(2, SHARED_MOST / (STEP * steps), CHANCY + 1) - 1;
 }
 
 /* Most rounds are crowded, or few: else more rounds tell. */
@@ -623,10 +647,86 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
     const bool strewn = e->strewn > 0;
     const size_t few = u64_min(strewn ? FEW_STREWN : FEW, most);
     const size_t many = u64_min(strewn ? MANY_STREWN : MANY, most);
-    const size_t crowded = count_crowded(e, lines, pool, 1, few);
+    struct rounds rounds = usual_rounds(e, few);
+    const size_t crowded = count_crowded(e, lines, pool, &rounds, 0);
     if (crowded == 0 || crowded == few)
         return crowded > 0;
-    return 2 * count_crowded(e, lines, pool, 1, many) > many;
+    rounds.counted = many;
+    return 2 * count_crowded(e, lines, pool, &rounds, 0) > many;
+}
+
+/* ---- where victims are picked by chance ------------------------------- */
+
+static uint64_t lines_in(const struct script_lines *lines,
+                         const struct segments *pool)
+{
+    uint64_t count = lines->count;
+    for (size_t i = 0; i < pool->count; i++)
+        count += pool->at[i].count;
+    return count;
+}
+
+/* Whether a lap over all of them misses none: then all are there at once, in
+ * whichever sets, since nothing was put out meanwhile.  That chance never does
+ * where one set has too many, and disturbances can but hide it.  Of a cache
+ * that one lap settles. */
+static bool all_stay(struct eviction *e, const struct script_lines *lines,
+                     const struct segments *pool)
+{
+    enum { LAPS = 8 };
+    const uint64_t count = lines_in(lines, pool);
+    const size_t steps = lines->count + pool->count;
+    const uint64_t room = SHARED_MOST / (STEP * steps + KEPT * count);
+    const uint64_t settle = settling(e, count, 0);
+    const uint64_t laps = u64_min(LAPS, room - u64_min(room, settle));
+    if (laps == 0)
+        return false;
+    const double cut = cut_above(e, base_beside(e, pool));
+    struct script s = script_of(e);
+    for (uint64_t lap = 0; lap < settle + laps; lap++) {
+        add_lines(&s, 0, lap >= settle, lines);
+        for (size_t i = 0; i < pool->count; i++)
+            script_add(&s, &(struct script_step){.timed = lap >= settle,
+                                                 .places = pool->at[i]});
+    }
+    const struct column c = visit_cycles(e, &s, 0);
+    bool stay = false;
+    for (uint64_t lap = 0; lab_ok(e->lab) && lap < laps && !stay; lap++)
+        stay = hits_above(c.at + lap * count, count, cut) == 0;
+    return stay;
+}
+
+/*
+ * Of one line more than a set has ways one is always out, and each that comes
+ * puts any other out: two in a lap, one after the other.  So a line that none
+ * of the laps is goes in one of half as many as there are lines, and in so many
+ * laps in 63 rounds of 100: in fewer than two of 16 once in 100,000.  Of more
+ * lines, or of ways that are fewer, it goes the sooner; and of few lines the
+ * rounds are more, be the victims of some ways rarer.  Many are told by the
+ * first of some launches.
+ */
+static struct rounds rounds_by_chance(const struct eviction *e,
+                                      const struct script_lines *lines,
+                                      const struct segments *pool)
+{
+    enum { LAUNCHES = 4, SURE = 16 / LAUNCHES, LOADS_MOST = 100000 };
+    struct rounds r = usual_rounds(e, rounds_most(e, lines, pool));
+    if (e->lasting) {
+        r.before += r.counted / 4;
+        r.counted -= r.counted / 4;
+    }
+    const size_t rounds = r.before + r.counted - 1;
+    r.launches = e->front.runs > 0 ? (CHANCY + rounds - 1) / rounds : 1;
+    const uint64_t count = lines_in(lines, pool);
+    const uint64_t script = SHARED_MOST / STEP / (lines->count + pool->count);
+    const uint64_t room = u64_min(LOADS_MOST / count, script) / (1 + SURE);
+    if (e->lasting || e->front.runs > 0 || room < ALONE_LAPS)
+        return r;
+    r.launches = LAUNCHES;
+    r.laps = u64_within(ALONE_LAPS, count / 2, room);
+    const uint64_t usual = CHANCY * ALONE_LAPS / LAUNCHES;
+    r.counted = u64_within(SURE, usual / r.laps, script / r.laps - 1);
+    return r;
 }
 
 /*
@@ -637,16 +737,15 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
  */
 static bool crowds_at_times(struct eviction *e,
                             const struct script_lines *lines,
-                            const struct segments *pool, size_t rounds)
+                            const struct segments *pool)
 {
-    const size_t launches =
-        e->front.runs > 0 ? (CHANCY + rounds - 1) / rounds : 1;
-    const size_t before = e->lasting ? 1 + rounds / 4 : 1;
-    const size_t counted = rounds + 1 - before;
-    const double most = strays_most(e, launches * counted);
+    if (!e->lasting && e->front.runs == 0 && all_stay(e, lines, pool))
+        return false;
+    const struct rounds r = rounds_by_chance(e, lines, pool);
+    const double most = strays_most(e, r.launches * r.counted);
     size_t crowded = 0;
-    for (size_t i = 0; i < launches && (double)crowded <= most; i++)
-        crowded += count_crowded(e, lines, pool, before, counted);
+    for (size_t i = 0; i < r.launches && (double)crowded <= most; i++)
+        crowded += count_crowded(e, lines, pool, &r, (unsigned)i);
     return (double)crowded > most;
 }
 
@@ -655,13 +754,9 @@ static bool does_crowd(struct eviction *e, const struct script_lines *lines,
 {
     if (!e->chancy && e->fresh)
         return surely_gone(e, lines, pool);
-    const size_t steps =
-        ALONE_LAPS * (lines->count + pool->count + front_steps(e)) + 1;
-    const size_t most =
-        u64_within(2, SHARED_MOST / (STEP * steps), CHANCY + 1) - 1;
-    if (!e->chancy)
-        return mostly_crowded(e, lines, pool, most);
-    return crowds_at_times(e, lines, pool, most);
+    if (e->chancy)
+        return crowds_at_times(e, lines, pool);
+    return mostly_crowded(e, lines, pool, rounds_most(e, lines, pool));
 }
 
 bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
@@ -681,9 +776,10 @@ void eviction_watch(struct eviction *e, uint64_t line,
     enum { WATCHED = 40 };
     const struct script_lines lines = {&line, 1};
     const double cut = cut_above(e, base_beside(e, pool));
+    const struct rounds rounds = usual_rounds(e, WATCHED);
     size_t stays = 0;
     if (!e->fresh)
-        stays = WATCHED - count_crowded(e, &lines, pool, 1, WATCHED);
+        stays = WATCHED - count_crowded(e, &lines, pool, &rounds, 0);
     for (unsigned i = 0; e->fresh && lab_ok(e->lab) && i < WATCHED; i++) {
         const double cycles = ask_first(e, &lines, pool, i);
         stays += cycles <= cut && cycles >= e->front.answers;
