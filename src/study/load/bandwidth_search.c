@@ -930,35 +930,84 @@ static double gain_over_half(const struct bandwidth_question *q,
     return 0;
 }
 
+/* The same in flight by accesses of another width, where the search chooses
+ * among these. */
+static bool change_width(const struct bandwidth_question *q,
+                         struct bandwidth_setup *s, bool wider)
+{
+    if (q->way != STREAM_SM || q->exact || q->bulk ||
+        (wider ? s->unroll % 2 != 0 || s->width >= q->width
+               : s->width % 2 != 0))
+        return false;
+    s->width = wider ? 2 * s->width : s->width / 2;
+    s->unroll = wider ? s->unroll / 2 : 2 * s->unroll;
+    return fits(q, s);
+}
+
+enum climbed { CLIMBED_NOT, CLIMBED, CLIMBED_UNTOLD };
+
+/* What gives more is the best then; what it might give by its interval the best
+ * may give, too. */
+static enum climbed climb_to(const struct bandwidth_question *q,
+                             struct bandwidth_found *found,
+                             const struct bandwidth_setup *more)
+{
+    struct bandwidth_rate *const best = &found->rate;
+    const struct bandwidth_rate rate = bandwidth_measure(q, more);
+    if (!lab_ok(q->lab) || !rate.even || rate.held) {
+        found->untold = true;
+        return CLIMBED_UNTOLD;
+    }
+    if (!is_more(&rate, best)) {
+        best->high = fmax(best->high, rate.high);
+        return CLIMBED_NOT;
+    }
+    found->setup = *more;
+    *best = rate;
+    return CLIMBED;
+}
+
+/* To accesses of another width, as long as these give more: short runs that
+ * differ may have told the search otherwise.  False if it is not known. */
+static bool climb_aside(const struct bandwidth_question *q,
+                        struct bandwidth_found *found)
+{
+    enum climbed climbed = CLIMBED_NOT;
+    bool moved = false;
+    for (int wider = 0; wider < 2 && !moved; wider++) {
+        struct bandwidth_setup aside = found->setup;
+        while (change_width(q, &aside, wider) &&
+               (climbed = climb_to(q, found, &aside)) == CLIMBED)
+            moved = true;
+        if (climbed == CLIMBED_UNTOLD)
+            return false;
+    }
+    return true;
+}
+
 /* Twice as much in flight, as long as that gives more: a search by short runs
- * that differ may have ended too early.  What more might give by its interval
- * this may give, too. */
+ * that differ may have ended too early. */
 static void climb_on(const struct bandwidth_question *q,
                      struct bandwidth_found *found)
 {
-    struct bandwidth_rate *const best = &found->rate;
+    enum climbed climbed = CLIMBED;
     double gain = INFINITY;
     struct bandwidth_setup more = found->setup;
     bool room = false;
-    while (double_up(q, &more)) {
-        const struct bandwidth_rate rate = bandwidth_measure(q, &more);
+    while (climbed == CLIMBED && double_up(q, &more)) {
+        const double before = found->rate.value;
         room = true;
-        found->untold |= !rate.even || rate.held;
-        if (!lab_ok(q->lab) || !rate.even || rate.held)
-            break;
-        if (!is_more(&rate, best)) {
-            best->high = fmax(best->high, rate.high);
-            return;
-        }
-        gain = rate.value / best->value - 1;
-        found->setup = more;
-        *best = rate;
+        climbed = climb_to(q, found, &more);
+        if (climbed == CLIMBED)
+            gain = found->rate.value / before - 1;
     }
+    if (climbed == CLIMBED_NOT)
+        return;
     if (!room)
         gain = gain_over_half(q, found);
     found->saturated = gain < assume(ASSUME_GROWTH_FAR);
     if (found->saturated)
-        best->high += gain * best->value;
+        found->rate.high += gain * found->rate.value;
 }
 
 /* Whatever disturbs makes runs slower, and none faster: so where the quickest
@@ -1006,8 +1055,11 @@ static void settle_brief(const struct bandwidth_question *q,
     else
         s->length = u64_max(q->least, BRIEF_MOST);
     found->rate = bandwidth_measure(q, s);
-    if (lab_ok(q->lab) && found->rate.value > 0)
-        climb_on(q, found);
+    if (lab_ok(q->lab) && found->rate.value > 0) {
+        found->saturated = climb_aside(q, found);
+        if (lab_ok(q->lab) && found->saturated)
+            climb_on(q, found);
+    }
     found->unlike = !is_undisturbed(&found->rate);
 }
 
