@@ -214,6 +214,16 @@ static const char *why_more_may_pass(const struct bandwidth_question *q,
     return q->brief ? disturbed_by(q) : NULL;
 }
 
+/* Warps that are held up leave theirs to the others, whose times are others: so
+ * where runs differ their rates may add up to more than passes. */
+static void be_least(struct finding *f, const struct bandwidth_question *q,
+                     const struct bandwidth_rate *rate, const char *why)
+{
+    if (q->way == STREAM_SM && rate->spread >= assume(ASSUME_ALIKE))
+        f->interval[0] = fmin(f->interval[0], rate->sure);
+    be_bound(f, STATUS_AT_LEAST, why);
+}
+
 bool bandwidth_report(const struct bandwidth_question *q,
                       const struct bandwidth_found *found)
 {
@@ -232,7 +242,7 @@ bool bandwidth_report(const struct bandwidth_question *q,
                      rate->stepped ? -1 : LAB_CONFIDENCE_PERCENT / 100.0);
     const char *const more = why_more_may_pass(q, found);
     if (more != NULL)
-        be_bound(f, STATUS_AT_LEAST, more);
+        be_least(f, q, rate, more);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {
         f->status = STATUS_IN_DOUBT;
         finding_because(f, why_runs_late, 100 * rate->disturbed);

@@ -243,9 +243,8 @@ static const double apart_most = 0.5;
 /* B/clk of the repetitions that count, and times of a byte: cycles in an SM, s
  * on the GPU.  Returns how many. */
 static size_t rates_of(const struct bandwidth_question *q,
-                       const struct repetitions *r,
-                       const struct bandwidth_rate *rate, double *rates,
-                       double *times)
+                       const struct repetitions *r, struct bandwidth_rate *rate,
+                       double *rates, double *times)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -257,6 +256,7 @@ static size_t rates_of(const struct bandwidth_question *q,
             continue;
         rates[count] = r->at[i].rate;
         times[count] = 1 / (rates[count] * hz);
+        rate->sure = fmax(rate->sure, rates[count] * hz / (1 + r->at[i].apart));
         count++;
     }
     return count;

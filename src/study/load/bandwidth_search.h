@@ -80,6 +80,8 @@ struct bandwidth_rate {
     double value, low,
         high;         /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
     double fastest;   /* as value, of the repetition that was fastest */
+    double sure;      /* as value, of a repetition by the time of all its warps
+                         together: so much did pass */
     double spread;    /* share by which repetitions differ */
     double disturbed; /* share by which they are late on average */
     bool stepped;     /* low and high are but the steps of what is timed */
