@@ -947,7 +947,8 @@ static bool change_width(const struct bandwidth_question *q,
 enum climbed { CLIMBED_NOT, CLIMBED, CLIMBED_UNTOLD };
 
 /* What gives more is the best then; what it might give by its interval the best
- * may give, too. */
+ * may give, too.  In an SM that is not known of what gave more in its fastest
+ * run and less in most: warps are held up then, the fewer the longer. */
 static enum climbed climb_to(const struct bandwidth_question *q,
                              struct bandwidth_found *found,
                              const struct bandwidth_setup *more)
@@ -959,8 +960,11 @@ static enum climbed climb_to(const struct bandwidth_question *q,
         return CLIMBED_UNTOLD;
     }
     if (!is_more(&rate, best)) {
+        const double most = (1 + assume(ASSUME_ALIKE)) * best->value;
+        const bool may_be = q->way == STREAM_SM && rate.fastest > most;
         best->high = fmax(best->high, rate.high);
-        return CLIMBED_NOT;
+        found->untold |= may_be;
+        return may_be ? CLIMBED_UNTOLD : CLIMBED_NOT;
     }
     found->setup = *more;
     *best = rate;
@@ -968,9 +972,9 @@ static enum climbed climb_to(const struct bandwidth_question *q,
 }
 
 /* To accesses of another width, as long as these give more: short runs that
- * differ may have told the search otherwise.  False if it is not known. */
-static bool climb_aside(const struct bandwidth_question *q,
-                        struct bandwidth_found *found)
+ * differ may have told the search otherwise. */
+static enum climbed climb_aside(const struct bandwidth_question *q,
+                                struct bandwidth_found *found)
 {
     enum climbed climbed = CLIMBED_NOT;
     bool moved = false;
@@ -980,9 +984,9 @@ static bool climb_aside(const struct bandwidth_question *q,
                (climbed = climb_to(q, found, &aside)) == CLIMBED)
             moved = true;
         if (climbed == CLIMBED_UNTOLD)
-            return false;
+            return CLIMBED_UNTOLD;
     }
-    return true;
+    return moved ? CLIMBED : CLIMBED_NOT;
 }
 
 /* Twice as much in flight, as long as that gives more: a search by short runs
@@ -1008,6 +1012,19 @@ static void climb_on(const struct bandwidth_question *q,
     found->saturated = gain < assume(ASSUME_GROWTH_FAR);
     if (found->saturated)
         found->rate.high += gain * found->rate.value;
+}
+
+/* Up, and once more from another width where that gives more. */
+static void climb_further(const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
+{
+    climb_on(q, found);
+    if (!lab_ok(q->lab) || !found->saturated)
+        return;
+    const enum climbed aside = climb_aside(q, found);
+    if (lab_ok(q->lab) && aside == CLIMBED)
+        climb_on(q, found);
+    found->saturated = found->saturated && aside != CLIMBED_UNTOLD;
 }
 
 /* Whatever disturbs makes runs slower, and none faster: so where the quickest
@@ -1055,11 +1072,8 @@ static void settle_brief(const struct bandwidth_question *q,
     else
         s->length = u64_max(q->least, BRIEF_MOST);
     found->rate = bandwidth_measure(q, s);
-    if (lab_ok(q->lab) && found->rate.value > 0) {
-        found->saturated = climb_aside(q, found);
-        if (lab_ok(q->lab) && found->saturated)
-            climb_on(q, found);
-    }
+    if (lab_ok(q->lab) && found->rate.value > 0)
+        climb_further(q, found);
     found->unlike = !is_undisturbed(&found->rate);
 }
 
