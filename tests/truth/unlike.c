@@ -82,6 +82,15 @@ static const struct unlike unlikes[] = {
      "paths/global.ca={'l1': 101, 'l2': 217, 'memory': 673} "
      "paths/global.cg={'l2': 217, 'memory': 673}",
      "structure", "l2.sets", "1024"},
+    /* Two parts of few lines, of which what is left tells the size to 6 %; sets
+     * are exact. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 256, 'sets': 128, 'ways': 8, "
+     "'policy': 'plru', 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [14, 18, 19], 'far_cycles': 136, "
+     "'replicates': false}} "
+     "noise={'jitter_cycles': 1.18, 'spike_rate': 0.0025, 'spike_cycles': 196} "
+     "paths/global={'l2': 211, 'memory': 704}",
+     "verdict", "l2.size", "262144"},
 };
 
 START_TEST(what_misled_is_told)

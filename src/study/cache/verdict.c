@@ -211,16 +211,37 @@ static bool is_in_parts(struct lab *lab, const char *component)
 
 /* Where rings show one edge, that is the end of the near part at least; where
  * they show none, copies may make more of them fit than there is room for. */
-static void judge_parted(struct finding *size, bool by_homes)
+static void judge_rings_of_parts(struct finding *size)
 {
-    if (by_homes)
-        return;
     if (size->status == STATUS_AT_LEAST)
         finding_none(size, why_rings_alone, size->value.number);
     if (size->status != STATUS_MEASURED)
         return;
     finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
     finding_because(size, why_near_end);
+}
+
+static bool is_within(const struct finding *f, const struct finding *overfill)
+{
+    return f != NULL && overfill != NULL && f->status != STATUS_IN_DOUBT &&
+           overfill->status == STATUS_MEASURED &&
+           overfill->interval[0] <= f->value.number &&
+           f->value.number <= overfill->interval[1];
+}
+
+/* Of two parts rings tell little, lines at their homes roughly, and sets, where
+ * the lines allow them, exactly. */
+static void judge_parted(struct lab *lab, const char *component,
+                         const struct finding *rings,
+                         const struct finding *sets,
+                         const struct finding *overfill)
+{
+    struct finding *const f =
+        accept(lab, component, "size", overfill != NULL ? overfill : rings);
+    if (overfill == NULL)
+        judge_rings_of_parts(f);
+    else if (is_within(sets, overfill) && sets->status == STATUS_MEASURED)
+        finding_copy(f, sets);
 }
 
 static bool is_shared(const char *component)
@@ -235,14 +256,6 @@ static bool do_agree(const struct finding *rings, const struct finding *sets)
     return sets != NULL && sets->status == STATUS_MEASURED &&
            rings->status == STATUS_MEASURED &&
            rings->value.number == sets->value.number;
-}
-
-static bool is_within(const struct finding *f, const struct finding *overfill)
-{
-    return f != NULL && overfill != NULL && f->status != STATUS_IN_DOUBT &&
-           overfill->status == STATUS_MEASURED &&
-           overfill->interval[0] <= f->value.number &&
-           f->value.number <= overfill->interval[1];
 }
 
 /* Looks at what is left are a sixteenth of the lines at most, and bring some
@@ -381,9 +394,7 @@ static void judge_size(struct lab *lab, const char *component,
     if (code != NULL)
         accept(lab, component, attribute, code);
     else if (is_in_parts(lab, component))
-        judge_parted(accept(lab, component, attribute,
-                            overfill != NULL ? overfill : rings),
-                     overfill != NULL);
+        judge_parted(lab, component, rings, sets, overfill);
     else if (is_shared(component))
         judge_shared(lab, component, rings, sets, overfill);
     else
