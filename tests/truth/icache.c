@@ -213,22 +213,28 @@ START_TEST(what_is_called_fits_a_turn)
 END_TEST
 
 /* Calls bring whole lines of the nearest cache to the next, which has shorter
- * ones: constants, which it holds, too, tell that. */
+ * ones: constants, which it holds, too, tell that.  Two of a call may be of one
+ * set, so that it has twice as many ways as calls show. */
 START_TEST(lines_get_shorter)
 {
+    static const char *const set_bits[] = {"[6, 7, 8, 9, 10, 11, 12]",
+                                           "[7, 8, 9, 10, 11, 12, 13]"};
     json_t *const gpu = gpu_plain();
     gpu_wish(gpu,
              "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
              "caches/c1={'line': 64, 'sets': 4, 'ways': 8} "
-             "caches/c15={'line': 64, 'sets': 128, 'ways': 6} "
+             "caches/c15={'line': 64, 'sets': 128, 'ways': 6, 'set_bits': %s} "
              "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
              "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
              "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
-             "                   'memory': 604}");
+             "                   'memory': 604}",
+             set_bits[_i]);
     json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
     ck_assert(is_true(findings, "icache_l1", "size", 49152, 0));
     ck_assert(!is_true(findings, "icache_l1", "line", 64, 0));
     ck_assert(!is_true(findings, "icache_l1", "sets", 128, 0));
+    ck_assert_str_eq(truth_text(findings, "icache_l1.ways", "status"),
+                     "at_least");
     json_decref(findings);
 }
 END_TEST
@@ -459,7 +465,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, what_comes_with_a_longer_line_is_not_ahead, 0, 2);
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
-    tcase_add_test(t, lines_get_shorter);
+    tcase_add_loop_test(t, lines_get_shorter, 0, 2);
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);

@@ -202,7 +202,20 @@ static bool has_shorter_lines(const struct code_load *l, double penalty)
     return stats_median(saved, COUNT) > penalty / 2;
 }
 
-/* Then neither its line is what calls show, nor its sets. */
+/* Of shorter lines that come at once there are as many more in one set, or in
+ * several. */
+static void bound_ways(const struct code_load *l)
+{
+    struct finding *const f =
+        results_edit(l->lab->results, code_components[l->i], "ways");
+    if (f == NULL || f->status != STATUS_MEASURED)
+        return;
+    finding_value(f, STATUS_AT_LEAST, value_number(f->value.number));
+    finding_because(f, why_code_shorter);
+}
+
+/* Then neither its line is what calls show, nor its sets; and its ways are but
+ * a bound. */
 static void void_lines(const struct code_load *l)
 {
     static const char *const shown[] = {"line", "sets"};
@@ -218,6 +231,7 @@ static void void_lines(const struct code_load *l)
         if (f != NULL)
             finding_void(f, why_code_shorter);
     }
+    bound_ways(l);
 }
 
 /* Whether they push code out, a tenth at least, and what is missed without. */
