@@ -161,6 +161,7 @@ enum device_wire {
 struct transfer {
     uint64_t to, from, bytes;
     unsigned times;
+    bool by_other; /* of one alone: by the engine of the other GPU */
     /* Set: ns, from a moment that all of a call share; of one between two other
      * GPUs, whose clocks are others, only whether it ended before the first. */
     double began, ended;

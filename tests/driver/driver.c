@@ -751,6 +751,17 @@ START_TEST(peers_are_counted_and_reached)
     ASSERT_DONE(device_transfer(device, &t, 1, &err), err);
     ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
     ck_assert_str_eq(out, "sonde");
+    /* By the engine of the other, there and back. */
+    struct transfer back = {
+        .to = other, .from = own, .bytes = 6, .times = 1, .by_other = true};
+    t.by_other = true;
+    ASSERT_DONE(device_copy_in(device, own, "links", 6, &err), err);
+    ASSERT_DONE(device_transfer(device, &back, 1, &err), err);
+    ASSERT_DONE(device_copy_in(device, own, "sonde", 6, &err), err);
+    ASSERT_DONE(device_transfer(device, &t, 1, &err), err);
+    ASSERT_DONE(device_copy_out(device, out, own, 6, &err), err);
+    ck_assert_str_eq(out, "links");
+    ck_assert(!t.none && !back.none);
     device_release(device, own);
     device_close(device);
     ck_assert_int_eq(fake_count("fake_live"), 0);

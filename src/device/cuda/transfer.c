@@ -124,12 +124,16 @@ void gpu_release_all_host(struct gpu *gpu)
  * for other GPUs does one copy after the other, both ways (H100, driver 580),
  * so whatever goes at once is spread: each GPU sends by its own, but where one
  * GPU sends to all, each of these fetches by its own.  Where several go by one
- * engine their copies take turns, as they would share a way.
+ * engine their copies take turns, as they would share a way; so they have one
+ * stream, since of several an engine does all that one has before it goes on
+ * to the next (the same H100: what waited for a copy of each began when the
+ * first of them had ended all its own, however many these were).
  */
 struct running {
     int source, target; /* GPUs; -1: this one, or the host */
     int engine;         /* whose; -1: this GPU's */
     bool went_on;       /* it outlasted the first */
+    bool lent;          /* the stream is that of another */
     void *stream, *began, *ended;
 };
 
@@ -156,9 +160,30 @@ static int copy(struct gpu *gpu, const struct transfer *t,
                     (unsigned long long)t->bytes);
 }
 
-static int make(struct gpu *gpu, struct running *r, struct error *err)
+static bool is_between_gpus(const struct running *r)
 {
-    int status = GPU_CALL(gpu, err, cuStreamCreate, (&r->stream, STREAM_APART),
+    return r->source >= 0 || r->target >= 0;
+}
+
+/* That of one before, of the same engine for other GPUs; NULL: there is none.
+ */
+static void *stream_of(const struct running *r, size_t index)
+{
+    for (size_t i = 0; i < index && is_between_gpus(&r[index]); i++)
+        if (r[i].stream != NULL && r[i].engine == r[index].engine &&
+            is_between_gpus(&r[i]))
+            return r[i].stream;
+    return NULL;
+}
+
+static int make(struct gpu *gpu, struct running *r, void *stream,
+                struct error *err)
+{
+    int status = 0;
+    r->stream = stream;
+    r->lent = stream != NULL;
+    if (!r->lent)
+        status = GPU_CALL(gpu, err, cuStreamCreate, (&r->stream, STREAM_APART),
                           "making a stream");
     if (status == 0)
         status = GPU_CALL(gpu, err, cuEventCreate, (&r->began, 0),
@@ -227,16 +252,24 @@ static int choose_engine(struct gpu *gpu, struct running *r, bool several,
 
 /* ---- enqueueing -------------------------------------------------------- */
 
+/* Of several that are at once, or of one by the other GPU's engine. */
 static int begin(struct gpu *gpu, struct transfer *t, struct running *r,
-                 bool several, bool fetch, struct error *err)
+                 size_t count, size_t i, struct error *err)
 {
+    const bool apart = count > 1 || t[0].by_other;
+    const bool fetch = count > 1 ? is_from_one(r, count) : r[0].target >= 0;
     bool can;
-    int status = choose_engine(gpu, r, several, fetch, &can, err);
-    t->none = status == 0 && !can;
+    int status = choose_engine(gpu, &r[i], apart, fetch, &can, err);
+    t[i].none = status == 0 && !can;
+    if (status == 0 && t[i].by_other && r[i].engine < 0)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s: the other GPU has no way back, by which its "
+                         "engine would copy",
+                         gpu->driver.who);
     if (status == 0 && can)
-        status = enter(gpu, r, err);
+        status = enter(gpu, &r[i], err);
     if (status == 0 && can)
-        status = make(gpu, r, err);
+        status = make(gpu, &r[i], stream_of(r, i), err);
     return status;
 }
 
@@ -387,7 +420,7 @@ static void end(struct gpu *gpu, const struct running *r)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->began));
     if (r->ended != NULL)
         DRIVER_ASK(&gpu->driver, cuEventDestroy_v2, (r->ended));
-    if (r->stream != NULL)
+    if (r->stream != NULL && !r->lent)
         DRIVER_ASK(&gpu->driver, cuStreamDestroy_v2, (r->stream));
 }
 
@@ -431,10 +464,9 @@ static bool find_ends(const struct gpu *gpu, const struct transfer *t,
 static int transfer_all(struct gpu *gpu, struct transfer *t, struct running *r,
                         size_t count, struct error *err)
 {
-    const bool fetch = is_from_one(r, count);
     int status = 0;
     for (size_t i = 0; status == 0 && i < count; i++)
-        status = begin(gpu, &t[i], &r[i], count > 1, fetch, err);
+        status = begin(gpu, t, r, count, i, err);
     if (status == 0)
         status = queue(gpu, t, r, count, err);
     if (status == 0)

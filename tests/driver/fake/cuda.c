@@ -12,8 +12,8 @@
  *   FAKE_CUDA_COPY_MS  so does a copy of a stream (0), of a time that passes
  *                      only where it is waited for: a context has a copy engine
  *                      for each way to the host and one for other GPUs, and
- *                      each does one copy after the other, as they were asked
- *                      for
+ *                      each does one copy after the other: all that a stream
+ *                      has, and then those of the next
  *   FAKE_CUDA_GPUS     how many there are (2)
  *   FAKE_CUDA_VERSION  of CUDA (13000)
  *   FAKE_CUDA_MODE     the compute mode (0)
@@ -74,8 +74,9 @@ struct object {
     int file;           /* MAPPABLE */
     /* STREAM, EVENT: its context, and when what it had before is done; CONTEXT:
      * when its copy engines are. */
-    const struct object *context;
+    struct object *context;
     double done, engines[3];
+    const void *at_stream[3]; /* by the last copy */
 };
 
 static struct object *objects;
@@ -242,16 +243,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     OUT(cuDeviceGetAttribute);
     (void)device;
     static const int values[][2] = {
-        {16,  132     },
-        {13,  1980000 },
-        {36,  3201000 },
-        {38,  62914560},
-        {10,  32      },
-        {75,  9       },
-        {76,  0       },
-        {97,  232448  },
-        {120, 1       },
-        {69,  1 << 27 },
+        {16, 132}, {13, 1980000}, {36, 3201000}, {38, 62914560}, {10, 32},
+        {75, 9},   {76, 0},       {97, 232448},  {120, 1},       {69, 1 << 27},
     };
     *value = 1;
     if (attribute == CUDA_COMPUTE_MODE)
@@ -544,6 +537,118 @@ int cuMemFreeHost(void *memory)
     return status;
 }
 
+/* ---- what streams do ---- */
+
+/* Of copies, ms. */
+static double now_ms;
+
+/* What a stream is asked, in the order of asking. */
+enum act { COPY, RECORD, WAIT };
+struct asked {
+    struct asked *next;
+    enum act act;
+    struct object *stream, *event;
+    enum copy_engine engine;
+    double at, ms;
+};
+static struct asked *queue;
+
+static void ask(struct asked what)
+{
+    struct asked **link = &queue;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = malloc(sizeof **link);
+    **link = what;
+    (*link)->next = NULL;
+    (*link)->at = now_ms;
+}
+
+static void answered(struct asked *what)
+{
+    struct asked **link = &queue;
+    while (*link != what)
+        link = &(*link)->next;
+    *link = what->next;
+    free(what);
+}
+
+static bool is_first(const struct asked *what)
+{
+    const struct asked *a = queue;
+    while (a->stream != what->stream)
+        a = a->next;
+    return a == what;
+}
+
+static bool is_recorded(const struct object *event)
+{
+    for (const struct asked *a = queue; a != NULL; a = a->next)
+        if (a->act == RECORD && a->event == event)
+            return false;
+    return true;
+}
+
+/* True if it was not a copy, nor had to wait. */
+static bool pass(struct asked *a)
+{
+    struct object *const s = a->stream, *const e = a->event;
+    if (a->act == COPY || (a->act == WAIT && !is_recorded(e)))
+        return false;
+    s->done = s->done > a->at ? s->done : a->at;
+    if (a->act == RECORD)
+        e->done = s->done;
+    else
+        s->done = e->done > s->done ? e->done : s->done;
+    answered(a);
+    return true;
+}
+
+static double begins(const struct asked *a)
+{
+    const struct object *const s = a->stream;
+    const double free_at = s->context->engines[a->engine];
+    const double ready = s->done > a->at ? s->done : a->at;
+    return free_at > ready ? free_at : ready;
+}
+
+/* An engine goes on with the stream that it is at, as long as that has copies,
+ * like those of real ones. */
+static bool comes_before(const struct asked *a, const struct asked *b)
+{
+    const bool goes_on = a->stream->context->at_stream[a->engine] == a->stream;
+    return b == NULL || begins(a) < begins(b) ||
+           (!(begins(a) > begins(b)) && goes_on);
+}
+
+static bool pass_any(void)
+{
+    for (struct asked *a = queue; a != NULL; a = a->next)
+        if (is_first(a) && pass(a))
+            return true;
+    return false;
+}
+
+/* All that was asked. */
+static void settle(void)
+{
+    while (queue != NULL) {
+        struct asked *next = NULL;
+        if (pass_any())
+            continue;
+        for (struct asked *a = queue; a != NULL; a = a->next)
+            if (a->act == COPY && is_first(a) && comes_before(a, next))
+                next = a;
+        if (next == NULL)
+            abort(); /* streams wait for each other */
+        struct object *const s = next->stream, *const context = s->context;
+        s->done = begins(next) + next->ms;
+        context->engines[next->engine] = s->done;
+        context->at_stream[next->engine] = s;
+        answered(next);
+    }
+}
+
 int cuStreamCreate(void **stream, unsigned flags)
 {
     IN(cuStreamCreate);
@@ -555,13 +660,11 @@ int cuStreamCreate(void **stream, unsigned flags)
 
 int cuStreamDestroy_v2(void *stream)
 {
+    settle();
     const int status = object_end(stream, STREAM);
     OUT(cuStreamDestroy_v2);
     return status;
 }
-
-/* Of copies, ms. */
-static double now_ms;
 
 /* By a stream of the context that is current. */
 static int copy_by(enum copy_engine engine, uint64_t to, uint64_t from,
@@ -569,11 +672,10 @@ static int copy_by(enum copy_engine engine, uint64_t to, uint64_t from,
 {
     if (!is_object(stream, STREAM) || stream->context != current)
         return BAD_HANDLE;
-    double *const free_at = &((struct object *)current)->engines[engine];
-    const double ms = fake_setting("FAKE_CUDA_COPY_MS", 0);
-    double begins = stream->done > now_ms ? stream->done : now_ms;
-    begins = *free_at > begins ? *free_at : begins;
-    *free_at = stream->done = begins + ms;
+    ask((struct asked){.act = COPY,
+                       .stream = stream,
+                       .engine = engine,
+                       .ms = fake_setting("FAKE_CUDA_COPY_MS", 0)});
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return OK;
 }
@@ -763,7 +865,10 @@ int cuEventRecord(void *event, void *stream)
         return BAD_HANDLE;
     if (s != NULL && (s->context != e->context || s->context != current))
         return BAD_HANDLE;
-    e->done = s != NULL && s->done > now_ms ? s->done : now_ms;
+    if (s == NULL)
+        e->done = now_ms;
+    else
+        ask((struct asked){.act = RECORD, .stream = stream, .event = event});
     return OK;
 }
 
@@ -771,11 +876,10 @@ int cuEventRecord(void *event, void *stream)
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     IN(cuStreamWaitEvent);
-    struct object *const s = stream;
-    const struct object *const e = event;
+    const struct object *const s = stream, *const e = event;
     if (!is_object(s, STREAM) || s->context != current || !is_object(e, EVENT))
         return BAD_HANDLE;
-    s->done = e->done > s->done ? e->done : s->done;
+    ask((struct asked){.act = WAIT, .stream = stream, .event = event});
     return flags == 0 ? OK : INVALID_VALUE;
 }
 
@@ -794,10 +898,11 @@ int cuEventQuery(void *event)
         return BAD_HANDLE;
     if (hangs() || ms_since_launch() < fake_setting("FAKE_CUDA_SLOW_MS", 0))
         return CUDA_NOT_READY;
-    static const void *asked; /* who asks again lets the time pass */
+    settle();
+    static const void *before; /* who asks again lets the time pass */
     const double done = ((const struct object *)event)->done;
-    const bool again = asked == event;
-    asked = event;
+    const bool again = before == event;
+    before = event;
     if (done > now_ms && !again)
         return CUDA_NOT_READY;
     now_ms = done > now_ms ? done : now_ms;
@@ -811,6 +916,7 @@ int cuEventElapsedTime(float *ms, void *start, void *stop)
     if (!is_object(from, EVENT) || !is_object(to, EVENT) ||
         from->context != to->context)
         return BAD_HANDLE;
+    settle();
     *ms = fake_setting("FAKE_CUDA_COPY_MS", 0) > 0
               ? (float)(to->done - from->done)
               : 0.25F;
