@@ -242,6 +242,8 @@ static bool flow_between(const struct links *links, const struct transfer *t,
     if (way->latency_ns <= 0)
         return false;
     f->alone = 1e-9 * way->to_gpu;
+    if (all->count == 1 && (to == PLACE_OWN) != t->by_other)
+        f->alone *= way->fetched;
     f->starts = t->times * way->copy_ns;
     use_pair(all, f, links->host, source, target);
     return true;

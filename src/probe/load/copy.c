@@ -18,9 +18,14 @@ enum others { OTHERS_BACK, OTHERS_SAME_WAY, OTHERS_ALL_PAIRS };
 static const char *const others_words[] = {"back", "same_way", "all_pairs",
                                            NULL};
 
+/* Whose copy engine makes a copy that nobody else copies beside. */
+enum engine { ENGINE_OWN, ENGINE_OTHER };
+static const char *const engine_words[] = {"own", "other", NULL};
+
 struct copy {
     enum device_place from, to;
     enum others others;
+    enum engine engine;
     uint64_t bytes, times, against;
 };
 
@@ -34,6 +39,7 @@ static const struct param copy_params[] = {
     NUMBER(struct copy, times, "1", 1, 4096, "copies, one after the other, that are timed together"),
     NUMBER(struct copy, against, "0", 0, 65536, "copies that others make meanwhile"),
     CHOICE(struct copy, others, "back", others_words, "which: of the other way; of each other GPU the same way; of each GPU to each"),
+    CHOICE(struct copy, engine, "own", engine_words, "whose copy engine makes it: the GPU's, or the other GPU's"),
     REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
@@ -61,6 +67,11 @@ static int copy_prepare(struct experiment *e, const struct device_info *info,
         return error_set(err, ERR_USAGE,
                          "copy: others=%s goes with another GPU",
                          others_words[c->others]);
+    if (c->engine == ENGINE_OTHER &&
+        (c->against > 0 || (!is_peer(c->from) && !is_peer(c->to))))
+        return error_set(err, ERR_USAGE,
+                         "copy: engine=other goes with another GPU, and with "
+                         "nobody who copies meanwhile");
     return 0;
 }
 
@@ -86,6 +97,7 @@ static int place(struct prober *prober, const struct copy *c, bool against,
         .from = to_own ? far_at : own_at,
         .bytes = c->bytes,
         .times = (unsigned)(against ? c->against : c->times),
+        .by_other = c->engine == ENGINE_OTHER,
     };
     return 0;
 }

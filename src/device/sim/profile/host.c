@@ -49,6 +49,9 @@ static const struct schema_row link_rows[] = {
      .otherwise = "the sum"},
     {"copy_ns", NANOSECONDS(host_link, copy_ns),
      .help = "from the beginning of a copy to its first byte"},
+    {"fetched", REAL(host_link, fetched, 1), .least = 0.01, .fallback = 1,
+     .help = "share of its rate that a copy alone between GPUs has, if the GPU "
+             "that it comes to makes it"},
     {"l1_keeps", BOOL(host_link, l1_keeps),
      .help = "whether L1 keeps what loads bring"},
     {"l2_keeps", BOOL(host_link, l2_keeps),

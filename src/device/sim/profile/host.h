@@ -17,7 +17,9 @@ struct host_link {
     double atomic_ns;              /* of an atomic; 0: it takes none */
     double to_gpu, from_gpu, both; /* B/s; both: of both ways together */
     double copy_ns;                /* until a copy moves its first byte */
-    bool l1_keeps, l2_keeps;       /* what loads bring */
+    double fetched; /* share of its rate that a copy from another GPU has, if
+                       the GPU that it comes to makes it */
+    bool l1_keeps, l2_keeps; /* what loads bring */
 };
 
 /* What several GPUs are at, each by a way of its own. */
