@@ -337,11 +337,11 @@ START_TEST(the_pairs_of_a_random_host_are_found)
         "\"memory\": {\"latency_ns\": 900, \"to_gpu\": 2e10, "
         "\"from_gpu\": 2e10}, \"links\": [{\"gpus\": [2, 0], "
         "\"latency_ns\": %.0f, \"to_gpu\": %.0f, \"from_gpu\": %.0f, "
-        "\"both\": %.0f, \"copy_ns\": %.0f, \"l1_keeps\": %s, "
-        "\"l2_keeps\": %s}]}",
+        "\"both\": %.0f, \"copy_ns\": %.0f, \"fetched\": %.2f, "
+        "\"l1_keeps\": %s, \"l2_keeps\": %s}]}",
         400 + 1600 * rng_unit(&r), to, from,
         fmax(to, from) + rng_unit(&r) * fmin(to, from), 2000 * rng_unit(&r),
-        rng_below(&r, 2) ? "true" : "false",
+        0.5 + 0.5 * rng_unit(&r), rng_below(&r, 2) ? "true" : "false",
         rng_below(&r, 2) ? "true" : "false");
     ck_assert_int_eq(host_parse(text, "random", &host, &err), 0);
     char *const path = testing_spec_of(text);

@@ -111,7 +111,8 @@ static void ask_sizes(struct lab *lab, const struct way *w)
          bytes *= LINKS_FACTOR) {
         const char *experiment;
         const double rate =
-            links_copy_of(lab, w->from, w->to, bytes, &experiment);
+            links_copy_of(lab, lab_text(lab, "from=%s to=%s", w->from, w->to),
+                          bytes, &experiment);
         sweep_add(&sizes, value_number((double)bytes), rate, experiment);
     }
     sweep_end(&sizes);

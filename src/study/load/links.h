@@ -16,13 +16,18 @@ enum { LINKS_LEAST = 4096, LINKS_FACTOR = 4, LINKS_MOST = 16 << 20 };
  */
 const struct samples *links_copy_alone(struct lab *lab, const char *from,
                                        const char *to);
+/* The same between GPUs by the engine of this one, or of the other, whichever
+ * makes more of it. */
+const struct samples *links_copy_best(struct lab *lab, const char *from,
+                                      const char *to, bool *by_other);
 /* The same while others copy (`others` of the probe copy) from before the
  * beginning to after the end; NULL: they never did. */
 const struct samples *links_copy_beside(struct lab *lab, const char *from,
                                         const char *to, const char *others);
-/* B/s of one such copy, with what begins and ends it. */
-double links_copy_of(struct lab *lab, const char *from, const char *to,
-                     uint64_t bytes, const char **experiment);
+/* B/s of one such copy, with what begins and ends it; `how`: other words of
+ * the probe. */
+double links_copy_of(struct lab *lab, const char *how, uint64_t bytes,
+                     const char **experiment);
 /* B/s of each sample. */
 struct column links_rates(struct lab *lab, const struct samples *samples);
 

@@ -18,7 +18,9 @@ struct peers {
     unsigned number[PEERS_MOST];
     const char *memory[PEERS_MOST]; /* the word of experiments */
     double latency[PEERS_MOST];
-    bool atomics[PEERS_MOST]; /* it takes some of this one */
+    bool atomics[PEERS_MOST];  /* it takes some of this one */
+    bool by_other[PEERS_MOST]; /* copies alone, as last asked, are made by its
+                                  engine */
 };
 
 static struct peers find_peers(struct lab *lab)
@@ -108,16 +110,36 @@ static const struct question {
     {"from_peer_bandwidth_all_pairs", false, "all_pairs"},
 };
 
-static void ask_copies_of_peers(struct lab *lab, const struct peers *p,
+static const char *from_of(const struct peers *p, const struct question *q,
+                           size_t i)
+{
+    return q->to_peer ? "own" : p->memory[i];
+}
+
+static const char *to_of(const struct peers *p, const struct question *q,
+                         size_t i)
+{
+    return q->to_peer ? p->memory[i] : "own";
+}
+
+/* Whose engine made each. */
+static void say_engines(struct finding *f, const struct peers *p)
+{
+    struct value engines = value_list();
+    for (size_t i = 0; i < p->count; i++)
+        value_push(&engines, value_text(p->by_other[i] ? "other" : "own"));
+    finding_protocol(f, "engines", engines);
+}
+
+static void ask_copies_of_peers(struct lab *lab, struct peers *p,
                                 const struct question *q)
 {
     struct sweep list = begin_list(lab, q->attribute);
     for (size_t i = 0; lab_ok(lab) && i < p->count; i++) {
-        const char *const from = q->to_peer ? "own" : p->memory[i],
-                          *const to = q->to_peer ? p->memory[i] : "own";
+        const char *const from = from_of(p, q, i), *const to = to_of(p, q, i);
         const struct samples *const s =
             q->others != NULL ? links_copy_beside(lab, from, to, q->others)
-                              : links_copy_alone(lab, from, to);
+                              : links_copy_best(lab, from, to, &p->by_other[i]);
         if (s == NULL) {
             lab_fail(lab, ERR_UNSUPPORTED, why_other_way_ends);
             continue;
@@ -127,7 +149,8 @@ static void ask_copies_of_peers(struct lab *lab, const struct peers *p,
                   lab_ok(lab) ? stats_median(rates.at, rates.count) : 0,
                   rates.experiment);
     }
-    end_list(&list, p);
+    if (end_list(&list, p) && q->others == NULL)
+        say_engines(list.finding, p);
 }
 
 /* By size: curves behind the rates, one for each other GPU. */
@@ -137,12 +160,13 @@ static void ask_sizes_of_peers(struct lab *lab, const struct peers *p,
     for (size_t i = 0; i < p->count; i++) {
         const struct curve_kind by_bytes = {
             lab_text(lab, "GPU %u", p->number[i]), "bytes", "B", "B/s"};
-        const char *const from = q->to_peer ? "own" : p->memory[i],
-                          *const to = q->to_peer ? p->memory[i] : "own";
+        const char *const how =
+            lab_text(lab, "from=%s to=%s engine=%s", from_of(p, q, i),
+                     to_of(p, q, i), p->by_other[i] ? "other" : "own");
         for (uint64_t bytes = LINKS_LEAST; lab_ok(lab) && bytes <= LINKS_MOST;
              bytes *= LINKS_FACTOR) {
             struct curve_seen seen = {.x = (double)bytes};
-            seen.y = links_copy_of(lab, from, to, bytes, &seen.experiment);
+            seen.y = links_copy_of(lab, how, bytes, &seen.experiment);
             lab_point(lab, "link", q->attribute, &by_bytes, seen);
         }
     }

@@ -10,8 +10,10 @@
 
 /* Copies in a row that are timed together.  One is to take so long that what
  * begins and ends it, some microseconds (7 between H100s), is hardly more than
- * a percent; and the host's memory, which is uneven, wants many. */
-enum { COPY_LEAST = 8 << 20, COPY_SMALL = 32 << 20, COPY_MOST = 512 << 20 };
+ * a percent; and the host's memory, which is uneven, wants many.  By what one
+ * of the least takes: of a fourth of that what begins and ends it made now 128
+ * MiB and now 256 of the same way, and rates that differed by a percent. */
+enum { COPY_LEAST = 32 << 20, COPY_MOST = 512 << 20 };
 enum { TIMES_PEER = 8, TIMES_HOST = 16, TIMES_PAGEABLE = 4 };
 enum { REPEATS_SIZE = 3, REPEATS_HOST = 7, REPEATS_PEER = 5, REPEATS_ONE = 9 };
 static const double copy_ns = 5e5;
@@ -43,7 +45,7 @@ static int copy_bytes(struct lab *lab, const char *from, const char *to)
         lab_probe(lab, "copy from=%s to=%s bytes=%d repeats=%d", from, to,
                   COPY_LEAST, REPEATS_SIZE),
         "ns");
-    int bytes = COPY_SMALL;
+    int bytes = COPY_LEAST;
     while (lab_ok(lab) && bytes < COPY_MOST &&
            ns * bytes / COPY_LEAST < copy_ns)
         bytes *= 2;
@@ -56,6 +58,25 @@ const struct samples *links_copy_alone(struct lab *lab, const char *from,
     const int bytes = copy_bytes(lab, from, to);
     return lab_probe(lab, "copy from=%s to=%s bytes=%d times=%u repeats=%u",
                      from, to, bytes, times_of(from, to), repeats_of(from, to));
+}
+
+const struct samples *links_copy_best(struct lab *lab, const char *from,
+                                      const char *to, bool *by_other)
+{
+    const struct samples *const own = links_copy_alone(lab, from, to);
+    *by_other = false;
+    if (!lab_ok(lab))
+        return own;
+    const struct samples *const other = lab_probe(
+        lab, "copy from=%s to=%s bytes=%d times=%u engine=other repeats=%u",
+        from, to, copy_bytes(lab, from, to), times_of(from, to),
+        repeats_of(from, to));
+    /* A GPU to which the way back is not open, or a recording of before. */
+    if (lab_excuse(lab) != NULL || !lab_ok(lab))
+        return own;
+    *by_other =
+        lab_column_median(lab, other, "ns") < lab_column_median(lab, own, "ns");
+    return *by_other ? other : own;
 }
 
 struct column links_rates(struct lab *lab, const struct samples *s)
@@ -71,41 +92,53 @@ struct column links_rates(struct lab *lab, const struct samples *s)
  * Beside others: of the host as many again as alone, since its memory is more
  * uneven then; of other GPUs half as many, and smaller where several share a
  * way, and what begins and ends copies of one falls into those of others.
- * Others make a quarter more, or so many times as many where their ways are
- * wider.
+ * Others make a quarter more, or so many times as many as it takes until they
+ * outlast what is timed: by what they lacked of its time, if that is told.
  */
-enum { WIDER_MOST = 16, SEVERAL_SMALLER = 2 };
+enum { WIDER_LEAST = 2, WIDER_MOST = 16, SMALLER = 2, REPEATS_ALL = 3 };
+
+static double wider_by(struct lab *lab, const struct samples *s, double over,
+                       double wider)
+{
+    const double ns = lab_column_median(lab, s, "ns"), beside = ns + over;
+    const double lacking = beside * WIDER_MOST > ns ? ns / beside : WIDER_MOST;
+    if (wider >= WIDER_MOST)
+        return 2 * wider;
+    return fmin(wider * fmax(WIDER_LEAST, 1.25 * lacking), WIDER_MOST);
+}
 
 const struct samples *links_copy_beside(struct lab *lab, const char *from,
                                         const char *to, const char *others)
 {
     const bool of_host = is_either(from, to, "host"),
-               several = strcmp(others, "back") != 0;
-    const int bytes =
-        copy_bytes(lab, from, to) / (several ? SEVERAL_SMALLER : 1);
+               all = strcmp(others, "all_pairs") == 0,
+               shared = strcmp(others, "same_way") == 0;
+    const int bytes = copy_bytes(lab, from, to) / (shared ? SMALLER : 1);
     const unsigned alone = times_of(from, to),
                    times = of_host ? 2 * alone : alone / 2;
     const struct samples *s = NULL;
     double least = -1;
-    for (unsigned wider = 1; lab_ok(lab) && least < 0 && wider <= WIDER_MOST;
-         wider *= 2) {
+    for (double wider = 1; lab_ok(lab) && least < 0 && wider <= WIDER_MOST;) {
         s = lab_probe(lab,
                       "copy from=%s to=%s bytes=%d times=%u against=%u "
                       "others=%s repeats=%u",
-                      from, to, bytes, times, wider * (times + times / 4 + 3),
-                      others, repeats_of(from, to));
+                      from, to, bytes, times,
+                      (unsigned)(wider * (times + times / 4 + 3)), others,
+                      all ? REPEATS_ALL : repeats_of(from, to));
         const struct column over = lab_column_of(lab, s, "over");
         least = lab_ok(lab) ? stats_min(over.at, over.count) : 0;
+        if (least < 0)
+            wider = wider_by(lab, s, least, wider);
     }
     return least < 0 ? NULL : s;
 }
 
-double links_copy_of(struct lab *lab, const char *from, const char *to,
-                     uint64_t bytes, const char **experiment)
+double links_copy_of(struct lab *lab, const char *how, uint64_t bytes,
+                     const char **experiment)
 {
-    const struct column rates = links_rates(
-        lab, lab_probe(lab, "copy from=%s to=%s bytes=%" PRIu64 " repeats=%d",
-                       from, to, bytes, REPEATS_ONE));
+    const struct column rates =
+        links_rates(lab, lab_probe(lab, "copy %s bytes=%" PRIu64 " repeats=%d",
+                                   how, bytes, REPEATS_ONE));
     *experiment = rates.experiment;
     return lab_ok(lab) ? stats_median(rates.at, rates.count) : 0;
 }
