@@ -446,6 +446,32 @@ START_TEST(a_gpu_that_reaches_none_says_so)
 }
 END_TEST
 
+/* By up to a third in each way.  Buggy result: measured. */
+START_TEST(what_an_uneven_host_gives_is_in_doubt)
+{
+    static const char *const doubted[] = {
+        "link.host_to_gpu_bandwidth_both_ways",
+        "link.gpu_to_host_bandwidth_both_ways",
+        "link.host_to_gpu_bandwidth_pageable",
+        "link.gpu_to_host_bandwidth_pageable",
+    };
+    char *const spec = testing_spec_of(xstrdup(
+        "{\"name\": \"uneven\", \"gpus\": [\"quick\"], \"uneven\": 0.33, "
+        "\"memory\": {\"latency_ns\": 900, \"to_gpu\": 2e10, "
+        "\"from_gpu\": 2e10}}"));
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    for (size_t i = 0; i < COUNT_OF(doubted); i++) {
+        ck_assert_str_eq(truth_text(findings, doubted[i], "status"),
+                         "in_doubt");
+        ck_assert(strstr(truth_text(findings, doubted[i], "because"),
+                         "now more and now less") != NULL);
+    }
+    expect(findings, "link.host_latency", 900);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* ---- random hosts ------------------------------------------------------ */
 
 static double between(struct rng *r, double low, double high)
@@ -600,6 +626,7 @@ Suite *suite_truth_links(void)
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_test(t, the_host_of_a_shipped_gpu_is_found);
     tcase_add_test(t, a_gpu_that_reaches_none_says_so);
+    tcase_add_test(t, what_an_uneven_host_gives_is_in_doubt);
     tcase_add_test(slow, the_pairs_of_a_switch_are_found);
     tcase_add_test(slow, a_gpu_between_two_others_is_found);
     tcase_add_loop_test(slow, a_random_switch_is_found, 0, SWITCHES);

@@ -218,7 +218,15 @@ static unsigned gpu_of_place(const struct links *links, enum device_place place)
     return place == PLACE_OWN ? links->gpu : (unsigned)(place - PLACE_PEER);
 }
 
-static void flow_to_host(const struct links *links, const struct transfer *t,
+/* What is left of a rate of the host's memory, if that is uneven. */
+static double left_by_host(struct links *links)
+{
+    const uint64_t golden = 0x9e3779b9;
+    const double chance = (double)(uint32_t)(golden * links->copies++) / 0x1p32;
+    return 1 - links->host->uneven * chance;
+}
+
+static void flow_to_host(struct links *links, const struct transfer *t,
                          enum device_place from, enum device_place to,
                          struct flows *all, struct flow *f)
 {
@@ -227,6 +235,7 @@ static void flow_to_host(const struct links *links, const struct transfer *t,
     f->alone = 1e-9 * (to_gpu ? h->memory.to_gpu : h->memory.from_gpu);
     if (from == PLACE_PAGEABLE || to == PLACE_PAGEABLE)
         f->alone = 1e-9 * (to_gpu ? h->pageable_to_gpu : h->pageable_from_gpu);
+    f->alone *= left_by_host(links);
     f->starts = t->times * h->memory.copy_ns;
     use_link(all, f, 0, &h->memory, to_gpu);
 }

@@ -13,6 +13,7 @@ struct links {
     struct host *host;      /* NULL: the GPU stands in none */
     unsigned gpu;           /* its number there */
     struct memory pageable; /* which no kernel reaches */
+    uint64_t copies;        /* of the host's memory */
 };
 
 /* Takes the host over; NULL: there is none. */

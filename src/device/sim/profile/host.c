@@ -271,6 +271,8 @@ static const struct schema_row host_rows[] = {
      .help = "profiles of its GPUs, in order"},
     {"memory", OBJECT(link_schema), SCHEMA_AT(host, memory), REQUIRED,
      .help = "the way of each GPU to the host's memory"},
+    {"uneven", REAL(host, uneven, 0.9),
+     .help = "share by which a copy of the host's memory has less, at most"},
     {"pageable_to_gpu", PER_SECOND(host, pageable_to_gpu), .fallback = 0,
      .help = "copies of memory that is not pinned", .otherwise = "as pinned"},
     {"pageable_from_gpu", PER_SECOND(host, pageable_from_gpu), .fallback = 0,

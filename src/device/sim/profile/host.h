@@ -34,6 +34,7 @@ struct host {
     char gpus[HOST_GPUS_MOST][128]; /* profiles, as sim: takes them */
     struct host_link memory;        /* pinned; the same for each GPU */
     double pageable_to_gpu, pageable_from_gpu;
+    double uneven; /* share by which its memory may give copies less */
     /* From the first to the memory of the second; latency 0: there is none. */
     struct host_link peers[HOST_GPUS_MOST][HOST_GPUS_MOST];
     struct host_switch switches[HOST_SWITCHES_MOST];
