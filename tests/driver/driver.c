@@ -147,8 +147,16 @@ static void exercise_peers(struct device *d, struct outcome *o)
         struct transfer t[] = {
             {.to = own, .from = one, .bytes = BYTES, .times = 1},
             {.to = two, .from = one, .bytes = BYTES, .times = 2},
+            {.to = one, .from = two, .bytes = BYTES, .times = 2},
         };
+        struct transfer alone = {.to = own,
+                                 .from = one,
+                                 .bytes = BYTES,
+                                 .times = 1,
+                                 .by_other = true};
         step(o, device_transfer(d, t, COUNT_OF(t), &err), &err);
+        step(o, device_transfer(d, t, COUNT_OF(t) - 1, &err), &err);
+        step(o, device_transfer(d, &alone, 1, &err), &err);
     }
     device_release(d, own);
     device_release(d, two);
