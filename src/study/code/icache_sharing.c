@@ -289,6 +289,19 @@ static void ask_constants(const struct code_load *l, struct finding *f)
 
 /* ---- warps ------------------------------------------------------------ */
 
+/* Of victims that are picked by chance enough may stay for once.  Where the
+ * first warp that disturbs is the only one within those that are asked, one at
+ * a part of its distance may have been such: it is asked again. */
+static bool is_first(const struct code_load *l, unsigned first)
+{
+    enum { AGAIN = 3 };
+    for (unsigned warp = 1; 2 * first > WARPS && warp < first; warp++)
+        for (int i = 0; first % warp == 0 && i < AGAIN; i++)
+            if (other_pushes_out(l, lab_text(l->lab, "code@%u", warp)))
+                return false;
+    return true;
+}
+
 /* Warps that use one copy are so far apart: those that disturb warp 0 are the
  * first that does, and all at a multiple of it. */
 static void ask_warps(const struct code_load *l, struct finding *f)
@@ -303,6 +316,7 @@ static void ask_warps(const struct code_load *l, struct finding *f)
             first = warp;
         regular = regular && disturbs == (first > 0 && warp % first == 0);
     }
+    regular = regular && lab_ok(l->lab) && is_first(l, first);
     if (!lab_ok(l->lab))
         return;
     if (first > 0 && regular)
