@@ -89,6 +89,7 @@ struct paths {
     struct memory *reached; /* of which some lies elsewhere; NULL: none does */
     struct paths_link links[PLACE_COUNT];
     struct neighbour neighbour;
+    struct rng short_of; /* when a line that comes ahead does not */
     struct route routes[PATH_COUNT];
     double memory_busy;
     struct crossing *crossings;      /* of each TPC, then of each GPC */
@@ -291,6 +292,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     paths->narrow = is_narrow(profile);
     paths_alias(paths, NULL);
     neighbour_init(&paths->neighbour, &profile->neighbour, seed);
+    rng_seed(&paths->short_of, seed);
     routes_init(paths);
     crossings_init(paths);
     for (size_t i = 0; i < paths->tlb_count; i++) {
@@ -1006,6 +1008,15 @@ static bool group_holds(const struct paths *paths,
     return cache_holds(instance->cache, address);
 }
 
+static uint64_t lines_ahead(struct paths *paths)
+{
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_INSTRUCTION];
+    return path->prefetch -
+           (path->prefetch_short > 0 &&
+            rng_below(&paths->short_of, 100) < path->prefetch_short);
+}
+
 /* As paths_fetch, and on a miss, or always, what follows comes too. */
 static double fetch_ahead(struct paths *paths, const struct accessor *who,
                           uint64_t address)
@@ -1019,7 +1030,7 @@ static double fetch_ahead(struct paths *paths, const struct accessor *who,
     const double cycles = fetch_from(paths, who, 0, address, 1);
     if (missed || path->prefetch_on_hits)
         fetch_from(paths, who, 0, (address / line + 1) * line,
-                   path->prefetch * line);
+                   lines_ahead(paths) * line);
     return cycles;
 }
 

@@ -86,6 +86,7 @@ struct profile_path {
     double unoptimized_cycles; /* more for each load assembled at -O0 */
     uint64_t prefetch; /* lines that come with one; PATH_INSTRUCTION only */
     bool prefetch_on_hits;
+    uint64_t prefetch_short; /* of a hundred times, one line less comes */
 };
 
 /* Cycles of an instruction at -O0 … -O4. */

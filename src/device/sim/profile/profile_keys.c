@@ -126,6 +126,9 @@ static const struct schema_row code_path_rows[] = {
              "that follow, at no cost"},
     {"prefetch_on_hits", BOOL(profile_path, prefetch_on_hits),
      .help = "a hit does so, too"},
+    {"prefetch_short", WHOLE(profile_path, prefetch_short, 0, 100),
+     .help = "of a hundred times so often, by chance, the last of these lines "
+             "does not come"},
     {0},
 };
 
