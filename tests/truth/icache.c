@@ -140,6 +140,27 @@ START_TEST(what_is_fetched_ahead_is_counted)
 }
 END_TEST
 
+/* Of lines that come the last one often stays away, other times at other
+ * places: what comes to each place now and then comes there. */
+START_TEST(what_does_not_come_each_time_is_counted)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
+             "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
+             "paths/instruction/prefetch=%d "
+             "paths/instruction/prefetch_on_hits=true "
+             "paths/instruction/prefetch_short=40",
+             _i);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l0", "prefetch", _i, 0));
+    ck_assert(is_true(findings, "icache_l1", "prefetch", _i, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Behind lines of 64 B those of 128 B, of which two come with one that was
  * fetched ahead: that is one line ahead. */
 START_TEST(what_comes_with_a_longer_line_is_not_ahead)
@@ -462,6 +483,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 3, 5);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 12, 13);
+    tcase_add_loop_test(t, what_does_not_come_each_time_is_counted, 3, 6);
     tcase_add_loop_test(t, what_comes_with_a_longer_line_is_not_ahead, 0, 2);
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
