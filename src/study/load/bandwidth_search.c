@@ -1030,6 +1030,21 @@ static void climb_further(const struct bandwidth_question *q,
     found->saturated = found->saturated && aside != CLIMBED_UNTOLD;
 }
 
+/* Where the most warps gave no more, fewer that each have more in flight may: a
+ * loop that loads much costs less of each load.  What gives more then may give
+ * still more, for which there is no room. */
+static void try_fewer_warps(const struct bandwidth_question *q,
+                            struct bandwidth_found *found)
+{
+    struct bandwidth_setup fewer = found->setup;
+    if (q->way != STREAM_SM || q->bulk || fewer.warps < WARPS_MOST)
+        return;
+    fewer.warps /= 2;
+    fewer.unroll *= 2;
+    if (fits(q, &fewer) && climb_to(q, found, &fewer) != CLIMBED_NOT)
+        found->saturated = false;
+}
+
 /* Whatever disturbs makes runs slower, and none faster: so where the quickest
  * agrees with the densest half, that is what passes undisturbed.  Where it is
  * faster by little more that may be either way, as of an L2 that is asked for
@@ -1067,9 +1082,12 @@ static void settle_brief(const struct bandwidth_question *q,
     if (q->way == STREAM_SM)
         s->length = u64_max(s->length, q->least);
     found->rate = measure_enough(q, s);
-    if (!lab_ok(q->lab) || !found->saturated ||
-        is_settled_shortly(q, found, score))
+    if (!lab_ok(q->lab) || !found->saturated)
         return;
+    if (is_settled_shortly(q, found, score)) {
+        try_fewer_warps(q, found);
+        return;
+    }
     if (q->way == STREAM_SM)
         s->repeats = BANDWIDTH_REPEATS_FINAL;
     else
