@@ -820,6 +820,32 @@ static bool put_front(struct structure_question *q)
     return empties;
 }
 
+/* A few sets that are alike are no proof that all are, but at random. */
+static void report_found(struct structure_question *q,
+                         const struct geometry_lines *lines)
+{
+    if (q->shape.sets > 0 && q->shorter) {
+        report_short(q);
+    } else if (q->shape.sets > 0) {
+        report_shape(q, lines);
+        if (q->open)
+            propose_line(q);
+    } else if (q->eviction.strewn > 0 && q->parts == 2) {
+        report_room(q);
+    } else {
+        refuse(q, "s*", why_index_hashed);
+        refuse(q, "ways", why_index_hashed);
+    }
+}
+
+/* What lies in front may hold some of a set's lines, so that more seem to fit:
+ * ways alone say nothing there. */
+static bool is_shape_told(const struct structure_question *q)
+{
+    return q->shape.ways > 0 &&
+           (q->shape.sets > 0 || q->row->behind == LEVEL_COUNT);
+}
+
 static void find_structure(struct structure_question *q)
 {
     find_costs(q);
@@ -834,29 +860,14 @@ static void find_structure(struct structure_question *q)
     q->shape = geometry_find(&q->eviction, &lines);
     if (!lab_ok(q->lab))
         return;
-    /* What lies in front may hold some of a set's lines, so that more seem to
-     * fit: ways alone say nothing there. */
-    const bool alone = q->row->behind == LEVEL_COUNT;
     /* The policy is one set's, be others larger. */
     if (q->shape.ways == 0 && q->eviction.strewn == 0)
         q->shape.ways = q->shape.own;
-    if (q->shape.ways == 0 || (q->shape.sets == 0 && !alone)) {
+    if (!is_shape_told(q)) {
         refuse(q, "*", why_index_hashed);
         return;
     }
-    /* A few sets that are alike are no proof that all are, but at random. */
-    if (q->shape.sets > 0 && q->shorter) {
-        report_short(q);
-    } else if (q->shape.sets > 0) {
-        report_shape(q, &lines);
-        if (q->open)
-            propose_line(q);
-    } else if (q->eviction.strewn > 0 && q->parts == 2) {
-        report_room(q);
-    } else {
-        refuse(q, "s*", why_index_hashed);
-        refuse(q, "ways", why_index_hashed);
-    }
+    report_found(q, &lines);
     find_policy(q);
     const char *const why = lab_excuse(q->lab);
     refuse(q, "policy*",

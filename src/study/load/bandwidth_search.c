@@ -1055,6 +1055,7 @@ static bool is_undisturbed(struct bandwidth_rate *rate)
     const double alike = assume(ASSUME_ALIKE);
     if (rate->fastest < (1 + alike) * rate->value)
         return true;
+    /* Of an H100 1.8 hundredths were seen (above). */
     if (rate->fastest >= (1 + 2.5 * alike) * rate->value)
         return false;
     rate->high = fmax(rate->high, 2 * rate->fastest - rate->value);

@@ -158,6 +158,8 @@ enum { LINES = 512, SINGLES = 2048 };
 
 static double scatter_of(struct lab *lab, const char *walk)
 {
+    /* Of a normal distribution: between its quartiles, and of 95 %, in standard
+     * deviations. */
     static const double quartiles = 1.349, two_sided = 1.96;
     const struct column singles = lab_column_of(
         lab, lab_probe(lab, "trace %s visits=%d", walk, SINGLES), "cycles");

@@ -105,6 +105,7 @@ static double wider_by(struct lab *lab, const struct samples *s, double over,
     const double lacking = beside * WIDER_MOST > ns ? ns / beside : WIDER_MOST;
     if (wider >= WIDER_MOST)
         return 2 * wider;
+    /* A quarter more, as above. */
     return fmin(wider * fmax(WIDER_LEAST, 1.25 * lacking), WIDER_MOST);
 }
 
