@@ -135,13 +135,14 @@ static bool draw(struct trying *t, const struct subject *s,
     return suspicion->trials > 0;
 }
 
-/* Which set a line comes to.  Where nothing tells, the twin's sets are chosen,
- * and say nothing of what the device will do: an L2 of real GPUs, of which a set
- * was found among lines in random order, and no index. */
+/* Which set a line comes to.  Where that was asked and not found, the twin's
+ * sets are chosen, and say nothing of what the device will do: an L2 of real
+ * GPUs, of which a set was found among lines in random order, and no index. */
 static bool index_is_known(struct trying *t, const char *component)
 {
-    return told_number(&t->told, component, "sets") == 1 ||
-           trying_find(t, component, "set_bits") != NULL ||
+    const struct finding *const bits =
+        results_edit(t->results, component, "set_bits");
+    return bits == NULL || bits->status != STATUS_NOT_MEASURED ||
            trying_find(t, component, "slice_modulo") != NULL;
 }
 
