@@ -1,6 +1,5 @@
 /* The probe `bulk`: what comes back, and what it refuses; some of that `stream`
  * does, too. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,10 +51,6 @@ static const struct {
     {"bulk sms=133", "sms=133; the GPU has 132"},
     {"stream sms=133", "sms=133; the GPU has 132"},
     {"stream space=shared bytes=120000 blocks=2", "242080 B of shared memory in an SM, which has 233472"},
-    {"stream share=order warps=32 blocks=3 bytes=1073741824", "3072 threads; an SM has 2048"},
-    {"stream share=order bytes=2162687", "1 blocks access 2162688 at a time"},
-    {"stream share=order sms=1", "all SMs"},
-    {"stream share=order space=shared", "shared and constant memory are of an SM"},
 };
 /* clang-format on */
 
@@ -65,28 +60,6 @@ START_TEST(what_an_sm_has_no_room_for_is_refused)
     struct error err;
     ASSERT_FAILS(testing_run("h200", refused[_i].text, &s, &err), ERR_USAGE,
                  err, refused[_i].words);
-}
-END_TEST
-
-/* Two SMs: whole turns of all their blocks, and what is left is not read. */
-START_TEST(blocks_that_go_together_share_whole_turns)
-{
-    enum { TURN = 4 * 16 * 32 * 4 * 2 * 2, TURNS = 3 };
-    struct samples s;
-    struct error err;
-    char *const text =
-        xasprintf("stream share=order warps=4 blocks=2 bytes=%d repeats=1",
-                  TURNS * TURN + TURN / 2);
-    ASSERT_DONE(testing_run("quick", text, &s, &err), err);
-    ck_assert_uint_eq(s.rows, 2);
-    for (size_t i = 0; i < s.rows; i++) {
-        ck_assert_int_eq(samples_at(&s, i, GRID_BLOCKS), 2);
-        ck_assert_int_eq(samples_at(&s, i, GRID_BYTES), TURNS * TURN / 2);
-        ck_assert_int_lt(samples_at(&s, i, GRID_BEGUN),
-                         samples_at(&s, i, GRID_ENDED));
-    }
-    samples_free(&s);
-    free(text);
 }
 END_TEST
 
@@ -128,7 +101,6 @@ Suite *suite_bulk(void)
     tcase_add_loop_test(t, each_sm_counts_whole_copies, 0, COUNT_OF(runs));
     tcase_add_loop_test(t, what_an_sm_has_no_room_for_is_refused, 0,
                         COUNT_OF(refused));
-    tcase_add_test(t, blocks_that_go_together_share_whole_turns);
     tcase_add_test(t, older_gpus_have_no_such_copies);
     tcase_add_test(t, a_copy_that_never_comes_is_a_failure);
     return suite;

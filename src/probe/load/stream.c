@@ -1,7 +1,7 @@
 /*
  * The probe `stream`: many warps read, write or copy a working set as fast as
  * they can (van Stigt 2022, 7).  Each has `unroll` independent accesses of
- * `width` bytes a lane in flight, and works in one of five ways:
+ * `width` bytes a lane in flight, and works in one of four ways:
  *
  * share=warp, for what is in an SM: every warp goes over all of the set, so
  * many laps, which are timed from the first beginning to the last end.  When
@@ -23,12 +23,7 @@
  * written (on an H200 4.71 TB/s, and 4.42 with share=gpu).  The launch is
  * timed by the driver's events: take the difference of two sizes.
  *
- * share=order: as many blocks as all SMs hold, `blocks` each, go over the set
- * together, each access of a thread a whole grid's further than the one before
- * (of another H100's memory 386 GB/s, and 376 with share=blocks or gpu).  It is
- * timed in the same way.
- *
- * In all but these two as many blocks as all SMs hold at once, `blocks` each,
+ * In all but the last as many blocks as all SMs hold at once, `blocks` each,
  * meet at a barrier in global memory; those on SMs that are not wanted leave,
  * so each of the first `sms` SMs has its share and all begin together.
  *
@@ -52,8 +47,7 @@ static const char *const operations[] = {"read", "write", "copy", "triad",
                                          NULL};
 static const char *const places[] = {"global",   "shared",   "texture",
                                      "constant", "readonly", NULL};
-static const char *const sharings[] = {"warp",   "sm",    "gpu",
-                                       "blocks", "order", NULL};
+static const char *const sharings[] = {"warp", "sm", "gpu", "blocks", NULL};
 static const char *const usages[] = {"xor", "add", "not", "mov", NULL};
 
 static const char *const caches[] = {
@@ -65,7 +59,7 @@ static const struct param stream_params[] = {
     CHOICE(struct stream, space, "global", places, "memory space"),
     CHOICE(struct stream, memory, "own", prober_reached, "whose memory: the GPU's own, the host's, another GPU's"),
     CHOICE(struct stream, cache, "default", caches, "cache operator of loads and stores"),
-    CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; sm: the same for some cycles; gpu: a part each block; blocks: a tile each block; order: all blocks go over it together"),
+    CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; sm: the same for some cycles; gpu: a part each block; blocks: a tile each block"),
     CHOICE(struct stream, use, "xor", usages, "instruction that takes what was read"),
     NUMBER(struct stream, width, "16", 1, 16, "bytes of a lane's access: 1, 2, 4, 8, 16"),
     NUMBER(struct stream, unroll, "4", 1, STREAM_UNROLL, "independent accesses in flight"),
@@ -132,9 +126,6 @@ static const char *contradiction(const struct stream *s)
         return "use is for reads";
     if (s->memory != PLACE_OWN && s->space != GLOBAL)
         return "memory of others is global memory (space=global)";
-    if (s->share == BY_ORDER &&
-        (s->space != GLOBAL || s->stride != 1 || s->sms != 0))
-        return "share=order is for global memory, stride=1, and all SMs";
     return NULL;
 }
 
@@ -198,9 +189,7 @@ static int check_room(const struct stream *s, const struct device_info *info,
         .probe = "stream",
         .warps = s->warps,
         .blocks = s->blocks,
-        .registers =
-            s->unroll * stream_words(s) * arrays +
-            (s->share == BY_ORDER ? STREAM_REGISTERS_ORDER : STREAM_REGISTERS),
+        .registers = s->unroll * stream_words(s) * arrays + STREAM_REGISTERS,
         .shared = shared_of(s),
         .sms = s->sms,
     };
@@ -214,7 +203,6 @@ static int stream_prepare(struct experiment *e, const struct device_info *info,
 {
     struct stream *const s = e->own;
     s->skew = s->skew / 16 * 16;
-    s->grid = (unsigned)device_told(info, PROPERTY_SMS, 1) * s->blocks;
     const char *const why = contradiction(s);
     if (why != NULL)
         return error_set(err, ERR_USAGE, "stream: %s", why);
@@ -238,9 +226,8 @@ static void divide(const struct stream *s, const struct device_info *info,
         .stream = s,
         .sms = (unsigned)device_told(info, PROPERTY_SMS, 1),
         .workers = resident_grid_workers(info, s->blocks, s->sms),
-        .args = {.grid = s->share == BY_BLOCKS ? tiles
-                         : s->share == BY_ORDER
-                             ? s->grid
+        .args = {.grid = s->share == BY_BLOCKS
+                             ? tiles
                              : resident_grid_blocks(info, s->blocks),
                  .sms = s->sms > 0 ? s->sms : UINT32_MAX,
                  .tiles = tiles,
@@ -255,9 +242,9 @@ static void divide(const struct stream *s, const struct device_info *info,
 /* Useful bytes of a tile: those of a warp, or of a block. */
 static uint64_t bytes_of_tile(const struct stream *s)
 {
-    const uint64_t lanes = s->space == CONSTANT  ? 1
-                           : stream_is_launch(s) ? stream_threads(s)
-                                                 : STREAM_LANES;
+    const uint64_t lanes = s->space == CONSTANT    ? 1
+                           : s->share == BY_BLOCKS ? stream_threads(s)
+                                                   : STREAM_LANES;
     return s->unroll * lanes * s->width * arrays_of(s);
 }
 
@@ -302,13 +289,10 @@ static void add_workers(const struct streaming *r, const uint64_t *out,
     resident_grid_add(&tally, out, samples);
 }
 
-/* share=blocks, order: an SM's two lines. */
+/* share=blocks: an SM's two lines. */
 static void add_sms(const struct streaming *r, const uint64_t *out,
                     struct samples *samples)
 {
-    const struct stream *const s = r->stream;
-    const uint64_t bytes =
-        bytes_of_tile(s) * (s->share == BY_ORDER ? r->args.turns : 1);
     for (unsigned i = 0; i < r->sms; i++) {
         const uint64_t *const lines = out + (size_t)i * 2 * WORDS;
         const uint64_t *const moments = lines + WORDS;
@@ -317,7 +301,7 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
         int64_t *const row = samples_row(samples);
         row[GRID_SM] = i;
         row[GRID_BLOCKS] = (int64_t)lines[0];
-        row[GRID_BYTES] = (int64_t)(lines[0] * bytes);
+        row[GRID_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
         if (moments[0] == 0 || moments[2] == 0)
             continue; /* none of its blocks noted the moment */
         row[GRID_BEGUN] = (int64_t)moments[0];
@@ -332,7 +316,7 @@ static int stream_run(struct prober *prober, const struct experiment *e,
                       struct error *err)
 {
     const struct stream *const s = r->stream;
-    const bool by_blocks = stream_is_launch(s);
+    const bool by_blocks = s->share == BY_BLOCKS;
     const size_t from = samples->rows;
     struct resident_grid grid = {
         .shot = {.kernel = "stream",
@@ -372,12 +356,12 @@ static int stream_once(struct prober *prober, const struct experiment *e,
     return err->code;
 }
 
-/* Laps: cycles of the SM that took longest; cycles: of 2^40 B; launches: ns. */
+/* Laps: cycles of the SM that took longest; cycles: of 2^40 B; blocks: ns. */
 static double stream_figure(const struct experiment *e,
                             const struct samples *samples, size_t from)
 {
     const struct stream *const s = e->own;
-    if (stream_is_launch(s))
+    if (s->share == BY_BLOCKS)
         return (double)samples_at(samples, from, GRID_NS_EVENT);
     return resident_grid_figure(e, samples, from);
 }

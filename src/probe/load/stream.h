@@ -10,13 +10,12 @@
 
 enum stream_operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 enum stream_place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
-enum stream_sharing { BY_WARP, BY_SM, BY_GPU, BY_BLOCKS, BY_ORDER };
+enum stream_sharing { BY_WARP, BY_SM, BY_GPU, BY_BLOCKS };
 enum stream_usage { USE_XOR, USE_ADD, USE_NOT, USE_MOV };
 
 enum { STREAM_LANES = 32, STREAM_WARPS = 32, STREAM_UNROLL = 16 };
-/* 32-bit registers of a thread besides those that are loaded; of one that only
- * goes over its share. */
-enum { STREAM_REGISTERS = 26, STREAM_REGISTERS_ORDER = 14 };
+/* 32-bit registers of a thread besides those that are loaded. */
+enum { STREAM_REGISTERS = 26 };
 
 /* What the experiment says. */
 struct stream {
@@ -27,7 +26,6 @@ struct stream {
     enum stream_usage use;
     const char *cache;
     unsigned width, unroll, warps, blocks, stride, sms, row, dither;
-    unsigned grid; /* share=order: blocks of all SMs */
     uint64_t bytes, skew, warm, laps, lead, cycles;
 };
 
@@ -35,12 +33,6 @@ struct stream {
 static inline bool stream_shares_all(const struct stream *s)
 {
     return s->share == BY_WARP || s->share == BY_SM;
-}
-
-/* The launch is timed. */
-static inline bool stream_is_launch(const struct stream *s)
-{
-    return s->share == BY_BLOCKS || s->share == BY_ORDER;
 }
 
 static inline unsigned stream_threads(const struct stream *s)
@@ -64,8 +56,7 @@ static inline uint64_t stream_step(const struct stream *s)
         return s->width;
     if (stream_shares_all(s))
         return (uint64_t)s->row * s->width;
-    return (uint64_t)stream_threads(s) * s->width * s->stride *
-           (s->share == BY_ORDER ? s->grid : 1);
+    return (uint64_t)stream_threads(s) * s->width * s->stride;
 }
 
 static inline uint64_t stream_tile(const struct stream *s)
@@ -79,9 +70,9 @@ KERNEL_PARAMETERS(stream_arguments, first, second, third, texture, slots, out,
 
 /*
  * What comes back at `out`, in lines of so many bytes: the resident grid's
- * record; share=blocks, order: of each SM a line that begins with the number of
- * blocks that it had, and one with clock and timer of one of its first blocks
- * and of one of its last.
+ * record; share=blocks: of each SM a line that begins with the number of blocks
+ * that it had, and one with clock and timer of one of its first blocks and of
+ * one of its last.
  */
 enum { STREAM_RECORD = GRID_RECORD };
 

@@ -79,13 +79,6 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
         ptx(k, "mov.u32 %count, %ctaid.x;\n"
                "cvt.u64.u32 %at, %count;\n");
     }
-    if (s->share == BY_ORDER) {
-        ptx_with(k, "mul.lo.u64 %at, %at, $block;",
-                 WORD(block, stream_threads(s) * s->width));
-        ptx_with(k, "mad.wide.u32 %at, %me, $width, %at;",
-                 WORD(width, s->width));
-        return;
-    }
     ptx_with(k,
              "mul.lo.u64 %at, %at, %step;\n"
              "mad.wide.u32 %at, %me, $stride, %at;\n",
@@ -122,11 +115,11 @@ static void opening(struct kernel_text *k, const struct stream *s)
            "mov.u32 %sm, %smid;\n"
            "mov.u32 %me, %tid.x;\n"
            "shr.u32 %warp, %me, 5;\n");
-    if (!stream_is_launch(s))
+    if (s->share != BY_BLOCKS)
         resident_grid_enlist(k);
     ptx_with(k, "ld.global.u32 %never, [%slots+$never];",
              WORD(never, 4 * SLOT_NEVER));
-    if (!stream_is_launch(s)) {
+    if (s->share != BY_BLOCKS) {
         ptx_with(k,
                  "// nobody but memory knows that this is zero\n"
                  "ld.global.u32 %count, [%slots+$zero];\n"
@@ -539,54 +532,6 @@ static void blocks_body(struct kernel_text *k, const struct stream *s)
              WORD(ready, 4 * SLOT_READY));
 }
 
-/* ---- order ------------------------------------------------------------- */
-
-/* Where a block's first thread notes a moment of its SM, whichever block's. */
-static void note_moment(struct kernel_text *k, const char *name, int offset)
-{
-    ptx_with(k,
-             "mov.u32 %me, %tid.x;\n"
-             "setp.ne.u32 %other, %me, 0;\n"
-             "@%other bra $name;\n"
-             "mov.u32 %sm, %smid;\n"
-             "ld.param.u64 %out, [out];\n"
-             "mad.wide.u32 %out, %sm, $records, %out;\n"
-             "mov.u64 %t0, %clock64;\n"
-             "mov.u64 %g0, %globaltimer;\n"
-             "st.global.v2.u64 [%out+$offset], {%t0, %g0};\n",
-             WORD(name, name), WORD(records, 2 * STREAM_RECORD),
-             WORD(offset, STREAM_RECORD + offset));
-}
-
-/* All of the thread's share, once.  So few registers are in use that an SM
- * holds all threads that it can. */
-static void order_body(struct kernel_text *k, const struct stream *s)
-{
-    note_moment(k, "BEGUN", 0);
-    ptx(k, "red.global.add.u32 [%out], 1;\n"
-           "BEGUN:\n"
-           "mov.u64 %at, %first;\n"
-           "mov.u64 %turn, %turns;\n"
-           "mov.u32 %sum, 0;\n");
-    if (s->use == USE_NOT || s->use == USE_MOV) {
-        ptx(k, "setp.ne.u32 %on, %never, 1;\n"
-               "setp.ne.u32 %also, %never, 2;\n");
-    }
-    ptx(k, "TILE:\n"
-           ".pragma \"nounroll\";\n");
-    acts[s->op](k, s);
-    ptx_with(k,
-             "add.u64 %at, %at, $tile;\n"
-             "sub.u64 %turn, %turn, 1;\n"
-             "setp.ne.u64 %again, %turn, 0;\n"
-             "@%again bra TILE;\n"
-             "setp.eq.u32 %again, %sum, %never;\n"
-             "@%again st.global.u32 [%slots+$ready], %sum;\n",
-             WORD(tile, stream_tile(s)), WORD(ready, 4 * SLOT_READY));
-    note_moment(k, "NOTED", 16);
-    ptx(k, "NOTED:");
-}
-
 /* ---- the whole --------------------------------------------------------- */
 
 static void place_record(struct kernel_text *k, const struct stream *s)
@@ -611,8 +556,8 @@ void stream_kernel(const struct experiment *e, const struct device_info *info,
                  .least = strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
                  .resident_blocks = s->blocks, .threads = stream_threads(s));
     opening(&k, s);
-    if (stream_is_launch(s)) {
-        (s->share == BY_ORDER ? order_body : blocks_body)(&k, s);
+    if (s->share == BY_BLOCKS) {
+        blocks_body(&k, s);
     } else {
         place_record(&k, s);
         (s->share == BY_WARP ? laps_body : cycles_body)(&k, s);

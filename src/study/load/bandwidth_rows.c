@@ -123,9 +123,7 @@ void bandwidth_say_setup(struct finding *f, const struct bandwidth_question *q,
     };
     finding_protocol(f, "access",
                      value_text(q->bulk ? "cp.async.bulk" : q->words));
-    finding_protocol(f, "share",
-                     value_text(q->together ? "all blocks go over it together"
-                                            : shares[q->way]));
+    finding_protocol(f, "share", value_text(shares[q->way]));
     finding_protocol(f, q->bulk ? "bytes_each" : "width",
                      value_number(s->width));
     finding_protocol(f, "in_flight", value_number(s->unroll));

@@ -21,9 +21,8 @@ enum { TILES_LEAST = 8, LOOKS_LEAST = 8 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
 enum { REPEATS_PAIRS = 5, BRIEF = 4 };
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
-/* Registers of a thread besides what it loads; and if all blocks go over the
- * set together. */
-enum { REGISTERS_ELSE = 26, REGISTERS_TOGETHER = 14 };
+/* Registers of a thread besides what it loads. */
+enum { REGISTERS_ELSE = 26 };
 /* Shared memory that a block takes besides its set, B. */
 enum { SHARED_ELSE = 2048 };
 /* In an SM: accesses of a warp between two looks at the clock, of which each
@@ -391,8 +390,8 @@ static const char *text_of(const struct bandwidth_question *q,
         q->words, s->width, s->unroll, s->warps, s->blocks, s->sms, s->stride,
         s->repeats);
     if (q->way == STREAM_BLOCKS)
-        return lab_text(q->lab, "%s share=%s warm=0 bytes=%" PRIu64, common,
-                        q->together ? "order" : "blocks", s->length);
+        return lab_text(q->lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
+                        s->length);
     const char *const timed = lab_text(q->lab,
                                        "%s bytes=%" PRIu64 " lead=%" PRIu64
                                        " cycles=%" PRIu64 " dither=%d",
@@ -453,15 +452,13 @@ struct bandwidth_rate bandwidth_measure(const struct bandwidth_question *q,
 static bool fits_sm(const struct bandwidth_question *q,
                     const struct bandwidth_setup *s)
 {
-    const bool alone = q->way == STREAM_BLOCKS && !q->together;
-    const unsigned blocks = alone ? 1 : s->blocks;
-    const unsigned others = q->together ? REGISTERS_TOGETHER : REGISTERS_ELSE;
+    const unsigned blocks = q->way == STREAM_BLOCKS ? 1 : s->blocks;
     const uint64_t threads = 32 * (uint64_t)s->warps * blocks;
     const uint64_t each = s->width < 4 ? 1 : s->width / 4;
     const uint64_t words = s->unroll * each * (q->arrays == 3 ? 2 : 1);
     if (threads > device_told(q->lab->info, PROPERTY_SM_THREADS, 1024) ||
         blocks > device_told(q->lab->info, PROPERTY_SM_BLOCKS, 1) ||
-        threads * (words + others) >
+        threads * (words + REGISTERS_ELSE) >
             device_told(q->lab->info, PROPERTY_SM_REGISTERS, 65536))
         return false;
     return !q->shared ||

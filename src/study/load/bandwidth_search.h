@@ -43,7 +43,6 @@ struct bandwidth_question {
     uint64_t least; /* cycles: of which the number that is reported is made */
     unsigned sms;   /* GPU: that work; 0: all */
     bool exact;     /* accesses of that width, none narrower */
-    bool together;  /* STREAM_BLOCKS: all blocks go over the set together */
     bool bulk;      /* of the probe `bulk`, by cycles */
     bool shared;    /* it takes shared memory */
     unsigned lanes; /* that read different words; 1: all read one */

@@ -295,13 +295,10 @@ static const char *const kernels[] = {
     "chase space=atomic",
     STREAM "cache=cv share=blocks",
     STREAM "cache=cv share=blocks unroll=8",
-    STREAM "cache=cv share=order warps=32 blocks=2",
-    STREAM "cache=cv share=order blocks=6",
     STREAM "cache=default share=blocks warps=32",
     STREAM "cache=cv share=gpu",
     STREAM "op=write share=blocks unroll=1",
     STREAM "op=write share=blocks",
-    STREAM "op=write share=order warps=32 blocks=2",
     STREAM "op=write share=gpu unroll=2",
     NULL,
 };

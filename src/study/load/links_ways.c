@@ -175,28 +175,24 @@ const char *links_caches(struct lab *lab, const char *memory, double latency)
 /* ---- what kernels read and write ---------------------------------------- */
 
 /*
- * Which way gives most differs: an H100 reads 386 GB/s of another's memory, and
- * 52.8 of the host's, where as many threads as the SMs hold go over it together
- * by four loads each, and 376 and 51.1 where blocks have parts of their own, or
- * are handed out in order; whether loads fetch anew does not matter.  Plain
- * ones may find in L2 what it keeps, and are asked only where it keeps nothing.
+ * Which way gives most differs, by little where links are the limit: an H200
+ * reads 374 to 377 GB/s of another's memory, and 51 of the host's, in all of
+ * them.  Plain loads may find in L2 what it keeps, and are asked only where it
+ * keeps nothing.
  */
 static const struct shape {
     const char *words;
     enum bandwidth_way way;
-    unsigned unroll, warps, blocks;
-    bool together, writes, plain;
+    unsigned unroll, warps;
+    bool writes, plain;
 } shapes[] = {
-    {"cache=cv", STREAM_BLOCKS, 4, 8, 1, false, false, false},
-    {"cache=cv", STREAM_BLOCKS, 8, 8, 1, false, false, false},
-    {"cache=cv", STREAM_BLOCKS, 4, 32, 2, true, false, false},
-    {"cache=cv", STREAM_BLOCKS, 4, 8, 6, true, false, false},
-    {"cache=default", STREAM_BLOCKS, 4, 32, 1, false, false, true},
-    {"cache=cv", STREAM_GPU, 4, 8, 1, false, false, false},
-    {"op=write", STREAM_BLOCKS, 1, 8, 1, false, true, false},
-    {"op=write", STREAM_BLOCKS, 4, 8, 1, false, true, false},
-    {"op=write", STREAM_BLOCKS, 4, 32, 2, true, true, false},
-    {"op=write", STREAM_GPU, 2, 8, 1, false, true, false},
+    {"cache=cv", STREAM_BLOCKS, 4, 8, false, false},
+    {"cache=cv", STREAM_BLOCKS, 8, 8, false, false},
+    {"cache=default", STREAM_BLOCKS, 4, 32, false, true},
+    {"cache=cv", STREAM_GPU, 4, 8, false, false},
+    {"op=write", STREAM_BLOCKS, 1, 8, true, false},
+    {"op=write", STREAM_BLOCKS, 4, 8, true, false},
+    {"op=write", STREAM_GPU, 2, 8, true, false},
 };
 
 /* B of the shorter of two runs, of which the difference takes long enough for
@@ -232,7 +228,6 @@ static struct bandwidth_question question_of(const struct bandwidth_question *q,
     of.words = lab_text(q->lab, "%s memory=%s%s", shape->words, memory,
                         shape->way == STREAM_GPU ? " warm=0" : "");
     of.way = shape->way;
-    of.together = shape->together;
     return of;
 }
 
@@ -243,7 +238,7 @@ static struct bandwidth_setup setup_of(const struct bandwidth_question *q,
     struct bandwidth_setup s = {
         .unroll = shape->unroll,
         .warps = shape->warps,
-        .blocks = shape->blocks,
+        .blocks = 1,
         .width = 16,
         .stride = 1,
         .row = BANDWIDTH_LANES,
@@ -278,21 +273,12 @@ struct trials {
     size_t count;
 };
 
-/* False of a set that all together hardly go over. */
-static bool has_turns(const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s)
-{
-    const uint64_t turn = (uint64_t)s->unroll * BANDWIDTH_LANES * s->width *
-                          s->warps * s->blocks * lab_sms(q->lab);
-    return !q->together || q->bytes >= 2 * turn;
-}
-
 static void try_shape(struct trials *t, const char *memory,
                       const struct shape *shape)
 {
     const struct bandwidth_question q = question_of(&t->base, memory, shape);
     const struct bandwidth_setup s = setup_of(&q, shape, t->found.rate.value);
-    if (!bandwidth_fits(&q, &s) || !has_turns(&q, &s))
+    if (!bandwidth_fits(&q, &s))
         return;
     const struct bandwidth_rate rate = bandwidth_measure_well(&q, &s);
     if (!lab_ok(t->base.lab) || bandwidth_flaw(&rate) != NULL)
@@ -336,7 +322,7 @@ struct bandwidth_found links_kernels(struct bandwidth_question *q,
     if (t.count == 0 || !is_nearly_reached(&t)) {
         *q = question_of(&t.base, memory,
                          &(struct shape){writes ? "op=write" : "cache=cv",
-                                         .way = STREAM_GPU});
+                                         STREAM_GPU, 0, 0, writes, false});
         return bandwidth_find(q, NULL);
     }
     *q = t.best;
