@@ -176,11 +176,11 @@ static void write_push_all(const struct patterns_question *q, struct buf *steps)
 
 /* ---- the patterns ----------------------------------------------------- */
 
-/* Misses vary, by what memory has open and how far it lies: of two sides as many
- * lines may be near as far, so that the middle one is either by chance.  Their
- * mean is what a load costs; a tenth at each end is left out, as of others some
- * is late (an intruder's share that leaves lists at all).  How far noise moves
- * it is two of its deviations. */
+/* Misses vary, by what memory has open and how far it lies: of two sides as
+ * many lines may be near as far, so that the middle one is either by chance.
+ * Their mean is what a load costs; a tenth at each end is left out, as of
+ * others some is late (an intruder's share that leaves lists at all).  How far
+ * noise moves it is two of its deviations. */
 static const double left_out = 0.1;
 
 static struct cost cost_of_misses(const struct patterns_question *q,
@@ -204,7 +204,10 @@ static struct cost cost_of_hits(const struct patterns_question *q,
                                   : lab_cost_of(q->lab, &u, NULL);
 }
 
-static void set_pattern(struct patterns_question *q, int pattern,
+typedef struct cost cost_of(const struct patterns_question *q,
+                            const double *cycles, size_t count);
+
+static void set_pattern(struct patterns_question *q, int pattern, cost_of *of,
                         const double *cycles, size_t count)
 {
     const struct fact_cycles *const over = &q->memory->overhead;
@@ -213,9 +216,7 @@ static void set_pattern(struct patterns_question *q, int pattern,
     if (count == 0)
         lab_fail(q->lab, ERR_UNSUPPORTED, why_no_quiet);
     if (lab_ok(q->lab)) {
-        const struct cost timed = pattern >= P4
-                                      ? cost_of_misses(q, cycles, count)
-                                      : cost_of_hits(q, cycles, count);
+        const struct cost timed = of(q, cycles, count);
         q->cycles[pattern] = lab_cost_less(&timed, &more);
     }
     finding_cite(q->finding, q->experiment);
@@ -264,7 +265,7 @@ static void ask_warm(struct patterns_question *q)
         for (size_t i = 1; i < cycles.count; i++)
             all[kept++] = cycles.at[i];
     }
-    set_pattern(q, P1, all, kept);
+    set_pattern(q, P1, cost_of_hits, all, kept);
 }
 
 /* What a load of the subject costs that the first TLB misses, at least. */
@@ -372,7 +373,7 @@ static void ask_pushed_out(struct patterns_question *q, int pattern)
         !are_pushed_out(q, q->cycles[P1].cycles + q->memory->overhead.cycles,
                         all, kept))
         q->why[P3] = why_pattern_unlike;
-    set_pattern(q, pattern, all, kept);
+    set_pattern(q, pattern, cost_of_hits, all, kept);
 }
 
 /* The first unit of a mapping that no sweep comes to last. */
@@ -386,17 +387,61 @@ static uint64_t own(const struct patterns_question *q, uint64_t i)
 
 enum { PAGES = 8 };
 
-/* By how much the middle ones of pages differ, of takes of all in turn. */
-static double pages_apart(const double *cycles, size_t count)
+/* The cycles of one of the pages, of takes of all in turn: their middle one,
+ * and how far they are apart. */
+struct page_cost {
+    double middle, apart;
+};
+
+static struct page_cost page_cost(const double *cycles, size_t count,
+                                  size_t page)
 {
-    double page[PAGES], take[TAKES_MOST / PAGES];
+    double take[TAKES_MOST / PAGES];
+    size_t takes = 0;
+    for (size_t k = page; k < count; k += PAGES)
+        take[takes++] = cycles[k];
+    return (struct page_cost){stats_median(take, takes),
+                              stats_max(take, takes) - stats_min(take, takes)};
+}
+
+/* By how much pages differ, and how far the takes of any are apart. */
+static struct page_cost pages_apart(const double *cycles, size_t count)
+{
+    double middles[PAGES], apart[PAGES];
     for (size_t i = 0; i < PAGES; i++) {
-        size_t takes = 0;
-        for (size_t k = i; k < count; k += PAGES)
-            take[takes++] = cycles[k];
-        page[i] = stats_median(take, takes);
+        const struct page_cost page = page_cost(cycles, count, i);
+        middles[i] = page.middle;
+        apart[i] = page.apart;
     }
-    return stats_max(page, PAGES) - stats_min(page, PAGES);
+    return (struct page_cost){stats_max(middles, PAGES) -
+                                  stats_min(middles, PAGES),
+                              stats_max(apart, PAGES)};
+}
+
+/* What differs so much more from page to page than from take to take is no
+ * noise: the walks of pages differ, none is the one, and their mean is what a
+ * load costs. */
+enum { UNLIKE = 4 };
+
+static cost_of *cost_of_walks(const struct page_cost *pages, size_t count)
+{
+    return count >= 2 * PAGES && pages->middle > UNLIKE * (pages->apart + 1)
+               ? cost_of_misses
+               : cost_of_hits;
+}
+
+/* Not of a page that others did not push out: the mean would be of both. */
+static bool all_are_walked(const struct patterns_question *q,
+                           const double *cycles, size_t count)
+{
+    const struct tlb_facts *const first = &q->t->tlb[0],
+                                  *const last = &first[q->t->levels - 1];
+    const double least = q->cycles[P1].cycles - first->hit + last->middle +
+                         q->memory->overhead.cycles;
+    for (size_t i = 0; i < PAGES; i++)
+        if (page_cost(cycles, count, i).middle < least)
+            return false;
+    return true;
 }
 
 /* Data that L2 has, of several pages, after others have pushed all their
@@ -415,9 +460,12 @@ static void ask_walks(struct patterns_question *q)
         for (size_t i = 0; i < cycles.count && kept < TAKES_MOST; i++)
             all[kept++] = cycles.at[i];
     }
-    set_pattern(q, P3, all, kept);
-    if (kept >= PAGES)
-        q->apart[P3] = pages_apart(all, kept);
+    const struct page_cost pages =
+        kept >= PAGES ? pages_apart(all, kept) : (struct page_cost){0};
+    set_pattern(q, P3, cost_of_walks(&pages, kept), all, kept);
+    q->apart[P3] = pages.middle;
+    if (kept >= PAGES && lab_ok(q->lab) && !all_are_walked(q, all, kept))
+        q->why[P3] = why_pattern_unlike;
 }
 
 /* What was loaded goes from the caches: memory of that many bytes is swept, and
@@ -467,7 +515,7 @@ static void ask_new_lines(struct patterns_question *q)
         q->new_lines = stats_quantile(cycles.at, cycles.count, lower);
     if (cycles.count > 0 && !are_misses(q, cycles.at, cycles.count))
         q->why[P4] = q->why[P5] = why_pattern_kept;
-    set_pattern(q, P4, cycles.at, cycles.count);
+    set_pattern(q, P4, cost_of_misses, cycles.at, cycles.count);
     if (lab_ok(q->lab))
         q->apart[P4] = places_apart(cycles.at, cycles.count);
 }
@@ -488,7 +536,7 @@ static void ask_new_pages(struct patterns_question *q)
     }
     if (kept > 0 && !are_pushed_out(q, q->new_lines, all, kept))
         q->why[P5] = why_pattern_unlike;
-    set_pattern(q, P5, all, kept);
+    set_pattern(q, P5, cost_of_misses, all, kept);
     if (lab_ok(q->lab))
         q->apart[P5] = places_apart(all, kept);
 }

@@ -151,6 +151,7 @@ struct profile {
     struct profile_cache caches[PROFILE_CACHES_MAX];
     size_t tlb_count;
     struct profile_cache tlbs[PROFILE_TLBS_MAX];
+    double walks_apart; /* cycles by which page walks differ, at most */
     struct profile_path paths[PATH_COUNT];
     uint64_t page_window_bytes; /* 0: none */
     double page_window_latency; /* cycles of a load that leaves it */

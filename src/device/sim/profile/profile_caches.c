@@ -702,6 +702,9 @@ static const struct schema_row tlbs_rows[] = {
     {"l1", TLB(0), .help = "looked up in this order"},
     {"l2", TLB(1)},
     {"l3", TLB(2)},
+    {"walks_apart", CYCLES(profile, walks_apart),
+     .help = "by which a page's walk may cost more: of some pages nothing, of "
+             "others a third of it, of few all"},
     {0},
 };
 
