@@ -52,6 +52,8 @@ struct bracket_question {
     uint64_t shift;        /* … and where the rings begin */
     uint64_t overflows;    /* the smallest tried that settled, and misses */
     const char *spared;    /* why some could not be swept; NULL: all were */
+    bool spares, unswept;  /* slow loads are asked for elsewise where they were
+                              disturbed; those asked for last were */
 };
 
 /* Of a ring that is gone over in other steps less may be asked: another curve.
@@ -190,13 +192,14 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
     struct column c;
     unsigned n = 1;
     do {
-        lab_spare(q->lab, n < thin);
+        lab_spare(q->lab, n < thin || q->spares);
         c = lab_column(q->lab, "cycles",
                        "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
                        level_ring(q->row), bytes,
                        n * (q->row->of_sm ? q->row->fine : COARSE), fill);
         n *= 2;
-    } while (lab_spared(q->lab));
+        q->unswept = lab_spared(q->lab) != NULL;
+    } while (q->unswept && n <= thin);
     for (size_t i = 0; i < c.count; i++)
         c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);
@@ -443,6 +446,37 @@ static void correct_by_samples(struct bracket_question *q)
 
 /* ---- the far part ------------------------------------------------------ */
 
+/* A ring larger by the root of 2 than what does not fit.  Where sizes between
+ * could not be swept often enough that is far more than what fits, and would
+ * not be half-way to two parts: then an eighth more than fits. */
+static uint64_t somewhat_too_large(const struct bracket_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    const uint64_t most =
+        q->spared != NULL ? f->fits + f->fits / 8 : UINT64_MAX;
+    return u64_min(f->overflows, most) / 128 * 180;
+}
+
+/* Of a ring that is swept as often as a turn of ours has room for: one sweep
+ * may have left parts of it elsewhere.  Where fewer sweeps than are wanted
+ * leave no cheaper loads a far part may hide, and what was disturbed is relied
+ * on. */
+static double mean_of_slow_beside(struct bracket_question *q, uint64_t bytes,
+                                  double above, double least)
+{
+    bool all = true;
+    for (unsigned times = SWEEPS_BESIDE; lab_ok(q->lab) && times > 1;
+         times /= 2) {
+        q->spares = true;
+        const double here = mean_of_slow(q, bytes, times, above);
+        q->spares = false;
+        if (!q->unswept && (all || (here > 0 && here < least)))
+            return here;
+        all = false;
+    }
+    return mean_of_slow(q, bytes, SWEEPS_BESIDE, above);
+}
+
 /*
  * True if what does not fit is still cheaper than a miss: slow loads of a ring
  * that is somewhat too large, by the root of 2, half-way to two parts, against
@@ -454,13 +488,13 @@ static bool has_far_part(struct bracket_question *q)
 {
     const struct fact_bracket *const f = q->facts;
     const double above = hits_limit(f->hit, f->miss);
-    const uint64_t larger = f->overflows / 128 * 180;
+    const uint64_t larger = somewhat_too_large(q);
     double here = mean_of_slow(q, larger, 1, above);
     const double deep = mean_of_slow(q, f->deep, 1, above);
     /* Past the doubt, and far from a half. */
     const double least = f->hit + 0.85 * (deep - f->hit);
     if (here >= least && prober_guard(q->lab->prober)->leapt)
-        here = mean_of_slow(q, larger, SWEEPS_BESIDE, above);
+        here = mean_of_slow_beside(q, larger, above, least);
     return here > 0 && here < least;
 }
 
@@ -524,21 +558,28 @@ static void go_to_place(struct bracket_question *q, uint64_t i)
 
 /* What loads cost of a ring past the near part, in the middle of all places:
  * right after the loads of another process a place may be nearer than later. */
-static double far_cost(struct bracket_question *q)
+static double cost_at_places(struct bracket_question *q, uint64_t bytes)
 {
     double cycles[PLACES];
     for (uint64_t i = 0; i < PLACES; i++) {
         go_to_place(q, i);
-        cycles[i] = ring_cost(q, past_near(q->facts), COARSE, 1);
+        cycles[i] = ring_cost(q, bytes, COARSE, 1);
     }
     go_to_place(q, 0);
     return stats_median(cycles, PLACES);
 }
 
-/* The brackets of the far end at all places; false if one has none. */
-static bool far_ends(struct bracket_question *q, double *ends,
+/* The brackets of the far end at all places, where loads of the far part cost
+ * so much; false if one has none. */
+static bool far_ends(struct bracket_question *q, double plateau, double *ends,
                      struct search *all)
 {
+    struct fact_bracket *const f = q->facts;
+    if (!lab_ok(q->lab))
+        return false;
+    f->plateau = plateau;
+    q->limit = plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
+    q->settles = 0;
     for (uint64_t i = 0; i < PLACES; i++) {
         go_to_place(q, i);
         const struct search s = far_end_at(q);
@@ -551,11 +592,22 @@ static bool far_ends(struct bracket_question *q, double *ends,
     return true;
 }
 
+/* Ends that lie so far apart are not that of one cache. */
+static bool are_scattered(const struct search *all)
+{
+    return all->overflows > all->fits / 4 * 5;
+}
+
 /*
  * The end of the far part: the largest ring whose start is still there when
  * its end has come in, by the cost of the far part and a tenth of what a miss
  * costs more.  The middle of several places is the size, the bracket holds
  * them all.
+ *
+ * Beside another process one sweep may leave much of the first ring nearer at
+ * most places (H200: 436 to 500 cycles for 510), so that the ends are those of
+ * that; of one larger by a quarter, which two parts that are alike still hold,
+ * it does not.
  */
 static void find_far_end(struct bracket_question *q)
 {
@@ -563,13 +615,15 @@ static void find_far_end(struct bracket_question *q)
     double ends[PLACES];
     struct search all = {0};
     narrow_near(q);
-    const double plateau = far_cost(q);
-    if (!lab_ok(q->lab))
-        return;
-    f->plateau = plateau;
-    q->limit = plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
-    q->settles = 0;
-    if (!far_ends(q, ends, &all))
+    const uint64_t ring = past_near(f);
+    const double plateau = cost_at_places(q, ring);
+    bool found = far_ends(q, plateau, ends, &all);
+    if (prober_guard(q->lab->prober)->leapt &&
+        (!found || are_scattered(&all))) {
+        const double larger = cost_at_places(q, ring / 512 * 640);
+        found = far_ends(q, fmax(plateau, larger), ends, &all);
+    }
+    if (!found)
         return;
     f->fits = all.fits;
     f->overflows = all.overflows;
