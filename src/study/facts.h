@@ -198,6 +198,7 @@ struct fact_tlbs {
     struct tlb_places places; /* each in a region of its own */
     uint32_t target;          /* the place that was asked about */
     size_t levels;
+    bool cut_short; /* another process left no time to see more of them */
     struct tlb_facts tlb[TLBS_MOST];
 };
 

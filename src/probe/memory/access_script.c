@@ -452,6 +452,17 @@ static unsigned visit_pieces(const struct experiment *e)
     return (unsigned)((const struct script *)e->own)->parts;
 }
 
+/* All but those that several lanes make at once. */
+static uint64_t visit_loads(const struct experiment *e)
+{
+    const struct script *const s = e->own;
+    uint64_t loads = 0;
+    for (size_t i = 0; i < s->order_count; i++)
+        if (s->many == 0 || (s->orders[i].flags & KEEP_FLAG) != 0)
+            loads += visits_of(s, &s->orders[i]);
+    return loads;
+}
+
 static const char *visit_sound(const struct experiment *e,
                                const struct rows *rows)
 {
@@ -476,6 +487,7 @@ const struct probe probe_access_script = {
     .kernel = visit_kernel,
     .once = visit_once,
     .pieces = visit_pieces,
+    .loads = visit_loads,
     .join = samples_append,
     .sound = visit_sound,
     .takes_long = visit_takes_long,

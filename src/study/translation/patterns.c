@@ -553,6 +553,9 @@ static void find_reasons(struct patterns_question *q)
         q->why[P2] = q->why[P3] = q->why[P5] = why_tlb_only_one;
     else if (t->tlb[0].sets != 1 && t->tlb[0].pushers.count == 0)
         q->why[P2] = lab_why_unknown(q->lab, "tlb_l1", "sets");
+    /* What misses all that are known may hit another. */
+    if (t->cut_short)
+        q->why[P3] = q->why[P5] = why_tlb_cut_short;
     if (q->memory->window == 0)
         q->why[P6] = why_no_window;
 }

@@ -88,6 +88,8 @@ struct tlb_question {
         narrow; /* the first level of which several places may share a region */
     bool more;  /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
+    bool apart;   /* what is asked of SMs takes longer than a turn of ours */
+    const char *spared;     /* by what the last lap was disturbed */
     const char *experiment; /* the last */
     /* What shows an answer that is found later; NULL: the last. */
     const char *shown_by[TLBS_MOST][TLB_ANSWERS];
@@ -134,6 +136,8 @@ void tlb_write_lap(const struct tlb_question *q, struct buf *steps,
                    uint64_t from, uint64_t places);
 /* The same, of which those side by side lie far apart in the order. */
 void tlb_write_row(struct buf *steps, uint64_t places);
+/* A single lap before what is timed, which nothing comes after. */
+void tlb_write_short_row(struct buf *steps, uint64_t places);
 /* The window of pages that places leave that lie some GiB apart, or less; 0 if
  * none. */
 uint64_t tlb_window(struct tlb_question *q);

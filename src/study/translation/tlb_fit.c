@@ -245,28 +245,115 @@ bool tlb_overflows(struct tlb_question *q, size_t level,
            pow(1 - clean, (double)l.laps) < 0.001;
 }
 
-/* Laps over places in a row, of which as many are timed as there is room for
- * in three laps. */
-static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
-                            uint64_t count, uint64_t warm)
+/* Laps over places in a row, of which so many are timed. */
+struct ring {
+    uint64_t from, count, kept, warm;
+    unsigned laps;
+    bool apart; /* each lap anew, after warm ones of its own … */
+    unsigned take;
+};
+
+/* As many places as there is room for in three laps. */
+static struct ring ring_of(const struct tlb_question *q, uint64_t from,
+                           uint64_t count, uint64_t warm)
 {
-    const uint64_t kept = u64_min(count, tlb_room(q, 0, 1) / 4);
+    struct ring r = {.from = from,
+                     .count = count,
+                     .kept = u64_min(count, tlb_room(q, 0, 1) / 4),
+                     .warm = warm};
     /* What laps before it leave: a row doubles the steps. */
     const uint64_t each = q->row.count > 0 ? 2 : 1,
                    left = 4 * tlb_room(q, 0, 1) -
                           u64_min(16 * each * warm, 2 * tlb_room(q, 0, 1));
-    const unsigned laps = (unsigned)u64_within(3, left / (32 * each + 4 * kept),
-                                               laps_of(q, kept));
+    r.laps = (unsigned)u64_within(3, left / (32 * each + 4 * r.kept),
+                                  laps_of(q, r.kept));
+    return r;
+}
+
+static struct laps ask_ring(struct tlb_question *q, size_t level,
+                            const struct ring *r)
+{
     struct buf steps = {0};
-    tlb_write_laps(q, warm, "", from, count, &steps);
-    for (unsigned lap = 0; lap < laps; lap++) {
-        tlb_write_laps(q, 0, "!", from, kept, &steps);
-        if (kept < count)
-            tlb_write_laps(q, 0, "", from + kept, count - kept, &steps);
+    for (unsigned lap = 0; lap < r->laps; lap++) {
+        struct buf part = {0};
+        if (lap == 0 || r->apart)
+            tlb_write_laps(q, r->warm, "", r->from, r->count, &part);
+        tlb_write_laps(q, 0, "!", r->from, r->kept, &part);
+        if (r->kept < r->count)
+            tlb_write_laps(q, 0, "", r->from + r->kept, r->count - r->kept,
+                           &part);
+        buf_printf(&steps, "%s%s",
+                   lap == 0   ? ""
+                   : r->apart ? ";"
+                              : ",",
+                   buf_string(&part));
+        buf_free(&part);
     }
-    const struct column c = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    const struct column c =
+        tlb_ask(q, &q->t->places, buf_string(&steps), "take=%u", r->take);
     buf_free(&steps);
-    return laps_in(q, level, &c, laps, kept);
+    return laps_in(q, level, &c, r->laps, r->kept);
+}
+
+/* Of so many places that are timed, of which next to none may be late: 12 times
+ * as many as were, and some for each lap.  In each lap some miss. */
+static bool surely_miss(const struct tlb_question *q, const struct laps *l)
+{
+    const double late = q->late * (double)(l->count * l->laps);
+    return l->dirty == l->laps &&
+           (double)l->slow > 12 * late + 8 * (double)l->laps;
+}
+
+/* Adds laps that were asked; false if they were disturbed. */
+static bool add_laps(struct tlb_question *q, size_t level, const struct ring *r,
+                     struct laps *all)
+{
+    lab_spare(q->lab, true);
+    const struct laps l = ask_ring(q, level, r);
+    const bool told = lab_spared(q->lab) == NULL && lab_ok(q->lab);
+    all->count = l.count;
+    all->laps += l.laps;
+    all->slow += l.slow;
+    all->dirty += l.dirty;
+    return told;
+}
+
+/*
+ * The same where that takes longer than another process leaves us: each lap
+ * anew, a few at a time, until they tell that much misses or nothing.  Where a
+ * lap takes too long as well some of its places are timed, which tell that not
+ * all fit, never that they do.
+ */
+static struct laps ask_ring_apart(struct tlb_question *q, size_t level,
+                                  const struct ring *whole, const char *why)
+{
+    static const unsigned kept_most[] = {UINT32_MAX, 1024, 256};
+    enum { FEW = 3 };
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(kept_most); i++) {
+        struct ring r = *whole;
+        struct laps l = {0};
+        r.apart = true;
+        r.kept = u64_min(r.kept, kept_most[i]);
+        r.laps = FEW;
+        for (r.take = 1; l.laps < whole->laps && add_laps(q, level, &r, &l);
+             r.take++)
+            if (surely_miss(q, &l) || (r.kept == r.count && l.dirty == 0))
+                return l;
+        if (l.laps >= whole->laps && r.kept == r.count)
+            return l;
+    }
+    if (lab_ok(q->lab))
+        lab_fail(q->lab, ERR_UNSUPPORTED, "%s", why);
+    return (struct laps){0};
+}
+
+static struct laps ask_ring_anyhow(struct tlb_question *q, size_t level,
+                                   const struct ring *r)
+{
+    lab_spare(q->lab, true);
+    const struct laps l = ask_ring(q, level, r);
+    const char *const why = lab_spared(q->lab);
+    return why == NULL ? l : ask_ring_apart(q, level, r, why);
 }
 
 bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
@@ -280,7 +367,8 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
         u64_min(RING_MOST / count, tlb_room(q, q->row.count > 0 ? 4 : 2, 0));
     const uint64_t longest = u64_within(warm_wanted(q, level), most, settled);
     for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
-        const struct laps l = ask_ring(q, level, from, count, warm);
+        const struct ring r = ring_of(q, from, count, warm);
+        const struct laps l = ask_ring_anyhow(q, level, &r);
         if (!all_miss(q, level, &l))
             return true;
         if (warm == longest || !may_settle(q, level, &l))

@@ -41,22 +41,59 @@ struct sweep {
     size_t count;
 };
 
-static bool lap(struct tlb_question *q, const struct tlb_places *p,
-                uint64_t from, uint64_t places, struct sweep *s)
+/* Where another process leaves no time for that: of a row a single lap before,
+ * made by many lanes at once, and what is timed after it. */
+static struct column ask_short_lap(struct tlb_question *q,
+                                   const struct tlb_places *p, uint64_t places)
+{
+    struct buf steps = {0};
+    tlb_write_short_row(&steps, places);
+    lab_spare(q->lab, true);
+    const struct column c = tlb_ask(q, p, buf_string(&steps), "many=1");
+    const char *const why = lab_spared(q->lab);
+    buf_free(&steps);
+    if (why == NULL && lab_excuse(q->lab) == NULL)
+        q->spared = NULL;
+    return c;
+}
+
+/* None if it was disturbed: q->spared says by what. */
+static struct column ask_lap(struct tlb_question *q, const struct tlb_places *p,
+                             uint64_t from, uint64_t places)
 {
     struct buf steps = {0};
     if (p->order > 0)
         tlb_write_lap(q, &steps, from, places);
     else
         tlb_write_row(&steps, places);
+    lab_spare(q->lab, true);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
+    q->spared = lab_spared(q->lab);
     buf_free(&steps);
+    return q->spared != NULL && p->order == 0 ? ask_short_lap(q, p, places) : c;
+}
+
+/* False if it was disturbed, or failed. */
+static bool try_lap(struct tlb_question *q, const struct tlb_places *p,
+                    uint64_t from, uint64_t places, struct sweep *s)
+{
+    const struct column c = ask_lap(q, p, from, places);
     if (c.count == 0 || s->count == LAPS_MOST)
         return false;
     s->places[s->count] = places;
     s->mean[s->count] = stats_trimmed_mean(c.at, c.count, cut_of(q));
     s->cycles[s->count++] = c;
     return true;
+}
+
+/* The same where nothing can be told without. */
+static bool lap(struct tlb_question *q, const struct tlb_places *p,
+                uint64_t from, uint64_t places, struct sweep *s)
+{
+    const bool told = try_lap(q, p, from, places, s);
+    if (q->spared != NULL && lab_ok(q->lab))
+        lab_fail(q->lab, ERR_UNSUPPORTED, "%s", q->spared);
+    return told;
 }
 
 /* By a fifth, so that a TLB hardly larger than the one before it shows; many by
@@ -68,11 +105,12 @@ static void sweep(struct tlb_question *q, const struct tlb_places *p,
     s->in = *p;
     /* 0.01 undoes what roots lose of a whole number */
     for (double n = 2;
-         n < (double)most && lap(q, p, 0, (uint64_t)(n + 0.01), s);
+         n < (double)most && try_lap(q, p, 0, (uint64_t)(n + 0.01), s);
          n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
         continue;
-    if (lab_ok(q->lab))
-        lap(q, p, 0, most, s);
+    if (lab_ok(q->lab) && q->spared == NULL)
+        try_lap(q, p, 0, most, s);
+    q->t->cut_short = q->t->cut_short || q->spared != NULL;
 }
 
 /* ---- what laps cost --------------------------------------------------- */
@@ -283,7 +321,7 @@ static size_t lasting_strays(struct tlb_question *q, const struct sweeps *s,
 {
     struct sweep *const again = lab_alloc(q->lab, 1, sizeof *again);
     const size_t count = strays_of(s, &of->cycles[which], 0, stray, most);
-    if (count == 0 || !lap(q, &of->in, 0, of->places[which], again))
+    if (count == 0 || !try_lap(q, &of->in, 0, of->places[which], again))
         return count;
     return strays_of(s, &again->cycles[0], of->off, stray, most);
 }
@@ -570,9 +608,8 @@ void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
     s->cut = cut_of(q);
-    lab_spare(q->lab, true);
+    q->t->cut_short = false;
     sweep_all(q, s);
-    const bool spared = lab_spared(q->lab) != NULL;
     q->unclear = s->at[0].count == 0;
     if (!lab_ok(q->lab) || q->unclear)
         return;
@@ -587,7 +624,7 @@ void tlb_find_levels(struct tlb_question *q)
     q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
                  !tell_all(q, s);
     /* Laps of many places take longer than another process leaves us. */
-    q->more = q->more || spared;
+    q->more = q->more || q->t->cut_short;
     if (!q->unclear)
         set_levels(q, s);
 }

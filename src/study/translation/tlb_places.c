@@ -11,6 +11,19 @@
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
+/* What was disturbed costs what it was asked for, and no other finding. */
+static struct column run_or_fail(struct lab *lab, const char *text)
+{
+    if (lab->spare || lab->fresh)
+        return lab_run_column(lab, "cycles", text);
+    lab_spare(lab, true);
+    const struct column c = lab_run_column(lab, "cycles", text);
+    const char *const why = lab_spared(lab);
+    if (why != NULL)
+        lab_fail(lab, ERR_UNSUPPORTED, "%s", why);
+    return c;
+}
+
 struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
                       const char *steps, const char *more, ...)
 {
@@ -21,13 +34,14 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
     va_end(args);
     if (q->row.count > 0)
         snprintf(row, sizeof row, " row=%" PRIu64, q->row.apart);
-    const struct column cycles = lab_column(
-        q->lab, "cycles",
+    const char *const text = lab_text(
+        q->lab,
         "visit steps=%s piece=%" PRIu64 " pieces=%" PRIu64 " apart=%" PRIu64
         " unit=%" PRIu64 " scramble=%u jitter=%u skew=%d wait=1%s %s%s",
         steps, p->piece, p->pieces, p->apart, p->unit, p->order, p->jitter,
         p->unit < p->piece ? TLB_SKEW : 0, row,
         strstr(words, "readers=") == NULL ? "readers=global.cg " : "", words);
+    const struct column cycles = run_or_fail(q->lab, text);
     if (cycles.experiment != NULL)
         q->experiment = cycles.experiment;
     return cycles;
@@ -163,19 +177,29 @@ static uint64_t reversed(uint64_t number)
     return r;
 }
 
-static void write_passes(struct buf *steps, uint64_t places, bool timed)
+/* How many passes are timed of a lap over so many, which lie evenly in it. */
+static bool keeps(uint64_t pass, uint64_t kept, uint64_t places)
+{
+    return kept * PASSES <= pass * u64_min(TIMED_MOST, places);
+}
+
+static uint64_t places_of_pass(uint64_t pass, uint64_t places)
+{
+    const uint64_t first = reversed(pass);
+    return first < places ? (places - first + PASSES - 1) / PASSES : 0;
+}
+
+static void write_passes(struct buf *steps, uint64_t places, uint64_t passes,
+                         bool timed)
 {
     uint64_t kept = 0;
-    for (uint64_t i = 0; i < PASSES; i++) {
-        const uint64_t first = reversed(i);
-        const uint64_t count =
-            first < places ? (places - first + PASSES - 1) / PASSES : 0;
-        const bool keep =
-            timed && kept * PASSES <= i * u64_min(TIMED_MOST, places);
+    for (uint64_t i = 0; i < passes; i++) {
+        const uint64_t count = places_of_pass(i, places);
+        const bool keep = timed && keeps(i, kept, places);
         if (count > 0)
             buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%d",
-                       steps->length > 0 ? "," : "", keep ? "!" : "", first,
-                       count, PASSES);
+                       steps->length > 0 ? "," : "", keep ? "!" : "",
+                       reversed(i), count, PASSES);
         kept += keep ? count : 0;
     }
 }
@@ -184,5 +208,17 @@ void tlb_write_row(struct buf *steps, uint64_t places)
 {
     const uint64_t laps = places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
     for (uint64_t i = 0; i < WARM + laps; i++)
-        write_passes(steps, places, i >= WARM);
+        write_passes(steps, places, PASSES, i >= WARM);
+}
+
+void tlb_write_short_row(struct buf *steps, uint64_t places)
+{
+    uint64_t kept = 0, passes = 0;
+    for (uint64_t i = 0; i < PASSES; i++)
+        if (keeps(i, kept, places)) {
+            kept += places_of_pass(i, places);
+            passes = i + 1;
+        }
+    write_passes(steps, places, PASSES, false);
+    write_passes(steps, places, passes, true);
 }

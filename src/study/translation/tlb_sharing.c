@@ -53,13 +53,16 @@ struct turns {
     unsigned count, laps;
     bool quiet;
     unsigned take;
+    bool apart; /* each turn may be run by itself */
 };
 
 static void write_turn(const struct tlb_question *q, size_t level,
-                       size_t reader, bool quiet, struct buf *steps)
+                       size_t reader, const struct turns *t, struct buf *steps)
 {
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    buf_printf(steps, "%s0@%" PRIu32 ":1:0", steps->length > 0 ? "," : "",
+    const char *const mark = t->apart ? ";" : ",";
+    const bool quiet = t->quiet;
+    buf_printf(steps, "%s0@%" PRIu32 ":1:0", steps->length > 0 ? mark : "",
                c->target);
     if (quiet)
         buf_printf(steps, ",%zu@0:1:0", reader);
@@ -86,23 +89,66 @@ static uint32_t turn_of(const struct tlb_question *q, size_t level)
     return 1 + (tlb_conflict_of(q, level, 0)->target == last ? other : last);
 }
 
+static struct column ask_turns(struct tlb_question *q, size_t level,
+                               const struct turns *t)
+{
+    struct buf steps = {0}, readers = {0};
+    buf_text(&readers, "global.cg@0.0");
+    for (unsigned i = 0; i < t->count; i++) {
+        buf_printf(&readers, ",global.cg@0.%u", t->sms[i]);
+        for (unsigned turn = 0; turn < TWICE; turn++)
+            write_turn(q, level, i + 1, t, &steps);
+    }
+    const struct column c =
+        tlb_ask(q, &q->t->places, buf_string(&steps),
+                "readers=%s rounds=%u take=%u turn=%" PRIu32,
+                buf_string(&readers), t->laps, t->take, turn_of(q, level));
+    buf_free(&steps);
+    buf_free(&readers);
+    return c;
+}
+
+/* Lap by lap, each turn in a launch of its own if need be: each of them begins
+ * with the target. */
+static struct column ask_turns_apart(struct tlb_question *q, size_t level,
+                                     const struct turns *t)
+{
+    const size_t each = TWICE * t->count;
+    struct column all = {.at =
+                             lab_alloc(q->lab, each * t->laps, sizeof *all.at)};
+    for (unsigned lap = 0; lab_ok(q->lab) && lap < t->laps; lap++) {
+        struct turns one = *t;
+        one.laps = 1;
+        one.take = t->take * t->laps + lap;
+        one.apart = true;
+        const struct column c = ask_turns(q, level, &one);
+        for (size_t i = 0; c.count == each && i < each; i++)
+            all.at[all.count++] = c.at[i];
+    }
+    return all;
+}
+
+/* Where all of it takes longer than another process leaves us, apart: so from
+ * then on. */
+static struct column ask_turns_anyhow(struct tlb_question *q, size_t level,
+                                      const struct turns *t)
+{
+    struct column c = {0};
+    if (!q->apart) {
+        lab_spare(q->lab, true);
+        c = ask_turns(q, level, t);
+        q->apart = lab_spared(q->lab) != NULL;
+    }
+    return q->apart ? ask_turns_apart(q, level, t) : c;
+}
+
 /* What the target cost after each one's turns, from a hit (0) to a miss (1);
  * some may miss the next TLB, too, which tells no more. */
 static void ask_some(struct tlb_question *q, size_t level,
                      const struct turns *t, double *share)
 {
     const size_t all = TWICE * t->count;
-    struct buf steps = {0}, readers = {0};
-    buf_text(&readers, "global.cg@0.0");
-    for (unsigned i = 0; i < t->count; i++) {
-        buf_printf(&readers, ",global.cg@0.%u", t->sms[i]);
-        for (unsigned turn = 0; turn < TWICE; turn++)
-            write_turn(q, level, i + 1, t->quiet, &steps);
-    }
-    const struct column c =
-        tlb_ask(q, &q->t->places, buf_string(&steps),
-                "readers=%s rounds=%u take=%u turn=%" PRIu32,
-                buf_string(&readers), t->laps, t->take, turn_of(q, level));
+    const struct column c = ask_turns_anyhow(q, level, t);
     for (size_t i = 0; i < t->count; i++) {
         share[i] = 0;
         for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
@@ -112,8 +158,6 @@ static void ask_some(struct tlb_question *q, size_t level,
                     : 0.5;
         share[i] /= TWICE;
     }
-    buf_free(&steps);
-    buf_free(&readers);
 }
 
 /* What that is if the target stays, and if it does not: as the first SM itself
@@ -300,7 +344,7 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     const unsigned asked = all || sms < SOME ? sms - 1 : SOME;
     unsigned *const list = lab_alloc(q->lab, asked + 1, sizeof *list);
     uint64_t sharing = 0;
-    q->unclear = false;
+    q->unclear = q->apart = false;
     struct ends e;
     const char *const why = why_not(q, level, &e);
     if (why != NULL) {
