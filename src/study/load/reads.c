@@ -102,8 +102,10 @@ static void ask_gpu(struct lab *lab, const struct beside *beside,
     const struct bandwidth_question l2 = question(lab, &m, beside, L2_READ);
     m.read = bandwidth_ask(&read, NULL);
     known->memory = bandwidth_reading(&m.read);
+    lab_about(lab, LEVEL_L2); /* what disturbs that disturbs nothing else */
     if (lab_ok(lab))
         bandwidth_ask_l2(&l2, &m.read);
+    lab_about(lab, LEVEL_COUNT);
 }
 
 static void reads_run(struct lab *lab)
