@@ -643,6 +643,28 @@ START_TEST(an_entry_beside_the_sets_is_found)
 }
 END_TEST
 
+/* Expected: all of it beside a process that takes turns, as on an H200: laps
+ * are asked one by one.  Buggy result: nothing, since 50 timed laps over half
+ * of the places that fit were asked at once and took six of our turns. */
+START_TEST(tlbs_are_found_beside_others)
+{
+    char *const json = gpu_made(
+        "sms=2 caches/l2/sets=64 "
+        "intruder={'share': 1, 'cycles': 4800000, 'every_cycles': 4100000, "
+        "          'first_cycles': 4100000, "
+        "          'empties': ['l2', 'tlb_l1', 'tlb_l2']} "
+        "tlbs/l1={'page': 2097152, 'entries': 8} "
+        "tlbs/l2={'page': 33554432, 'sets': 256, 'ways': 8, 'scope': 'gpu', "
+        "'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], [29, 37], "
+        "[30, 38], [31, 39], [32, 40]]} "
+        "paths/global={'l2': [216, 246, 1100], 'memory': [500, 530, 1400]}");
+    struct tlb_verdict v = judge(json, 1, "tlb");
+    free(json);
+    ck_assert_msg(v.wrong + v.missing == 0, "%s", buf_string(&v.rows));
+    buf_free(&v.rows);
+}
+END_TEST
+
 /* Expected: entries, sets and ways; how many are beside a set only where places
  * of one set are enough to tell.  Buggy result: what no policy of the ways
  * explains left them in doubt (H100, H200: all of twelve places of a set of
@@ -753,6 +775,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
+    tcase_add_test(t, tlbs_are_found_beside_others);
     tcase_add_loop_test(t, entries_beside_one_set_leave_sets_as_they_are, 0,
                         COUNT_OF(beside_one));
     tcase_add_test(t, room_beside_few_sets_is_none_of_a_set);
