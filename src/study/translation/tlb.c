@@ -364,6 +364,18 @@ static void open_findings(struct tlb_question *q)
                                                tlb_answers[i].attribute);
 }
 
+/* What fails there costs what an entry covers, and not what conflicts tell. */
+static void find_region(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    tlb_find_region(q, level);
+    const char *const why = lab_excuse(q->lab);
+    if (why == NULL)
+        return;
+    tlb->region = tlb->page = 0;
+    tlb_none(q, level, TLB_PAGE, TLB_REACH, why);
+}
+
 static void find_levels(struct tlb_question *q)
 {
     q->narrow = TLBS_MOST;
@@ -373,7 +385,7 @@ static void find_levels(struct tlb_question *q)
     report_levels(q);
     finding_cite(q->levels, q->experiment);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++) {
-        tlb_find_region(q, i);
+        find_region(q, i);
         show_entries(q, i);
     }
 }
