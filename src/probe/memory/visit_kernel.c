@@ -234,7 +234,10 @@ static const char *next_visit(const struct script *s, bool calls)
 /* Where that is asked for, or little time is left, all lanes of the reader's
  * warp, or of several, make those steps at once of which no cycles are kept and
  * that visit so many places: the others are what is measured, or its order
- * matters.  So does all that is called. */
+ * matters.  So does all that is called.  Of several readers it must be asked
+ * for: what one does at once changes what the others' loads cost (H200,
+ * 2026-11: after 112 places by a warp of another SM a load cost a TLB's miss
+ * more, by one lane nothing). */
 enum { MANY_LEAST = 16, MANY_UNROLL = 4 };
 
 static bool makes_many(const struct experiment *e)
@@ -243,7 +246,7 @@ static bool makes_many(const struct experiment *e)
     for (size_t i = 0; i < s->kinds; i++)
         if (s->kind[i].space->memory != MEMORY_GLOBAL)
             return false;
-    return s->many > 0 || e->piece.brisk;
+    return s->many > 0 || (e->piece.brisk && s->readers == 1);
 }
 
 /* Those of several warps, whoever the reader is. */

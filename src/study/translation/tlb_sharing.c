@@ -62,8 +62,9 @@ static void write_turn(const struct tlb_question *q, size_t level,
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     const char *const mark = t->apart ? ";" : ",";
     const bool quiet = t->quiet;
-    buf_printf(steps, "%s0@%" PRIu32 ":1:0", steps->length > 0 ? mark : "",
-               c->target);
+    /* The first load that is kept finds its code cold. */
+    buf_printf(steps, "%s0@%s%" PRIu32 ":1:0", steps->length > 0 ? mark : "",
+               t->apart ? "!" : "", c->target);
     if (quiet)
         buf_printf(steps, ",%zu@0:1:0", reader);
     else
@@ -122,8 +123,8 @@ static struct column ask_turns_apart(struct tlb_question *q, size_t level,
         one.take = t->take * t->laps + lap;
         one.apart = true;
         const struct column c = ask_turns(q, level, &one);
-        for (size_t i = 0; c.count == each && i < each; i++)
-            all.at[all.count++] = c.at[i];
+        for (size_t i = 0; c.count == 2 * each && i < each; i++)
+            all.at[all.count++] = c.at[2 * i + 1];
     }
     return all;
 }
