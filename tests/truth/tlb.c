@@ -665,6 +665,34 @@ START_TEST(tlbs_are_found_beside_others)
 }
 END_TEST
 
+/* Expected: no cost of walks.  Buggy result: that of walks whose tables are not
+ * in L2 (H100: 1206 cycles for 807). */
+START_TEST(walks_beside_others_cost_nothing_certain)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 memory_bytes=8589934592 caches/l2/sets=64 "
+                 "intruder={'share': 1, 'cycles': 4800000, "
+                 "          'every_cycles': 4100000, "
+                 "          'first_cycles': 4100000, "
+                 "          'empties': ['l2', 'tlb_l1', 'tlb_l2']} "
+                 "tlbs/l1={'page': 2097152, 'entries': 8} "
+                 "tlbs/l2={'page': 2097152, 'sets': 8, 'ways': 4} "
+                 "paths/global={'l2': [200, 220, 600], "
+                 "              'memory': [500, 520, 900]}"),
+        "patterns");
+    const json_t *const cg = json_object_get(f, "memory.patterns_cg"),
+                        *const row = json_object_get(cg, "value"),
+                        *const protocol = json_object_get(cg, "protocol");
+    enum { P1, P2, P3, P4, P5 };
+    ck_assert_double_eq_tol(json_number_value(json_array_get(row, P1)), 200, 2);
+    ck_assert(json_is_null(json_array_get(row, P3)));
+    ck_assert(json_is_null(json_array_get(row, P5)));
+    ck_assert(strstr(json_string_value(json_object_get(protocol, "none")),
+                     "takes turns") != NULL);
+    json_decref(f);
+}
+END_TEST
+
 /* Expected: entries, sets and ways; how many are beside a set only where places
  * of one set are enough to tell.  Buggy result: what no policy of the ways
  * explains left them in doubt (H100, H200: all of twelve places of a set of
@@ -776,6 +804,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, tlbs_are_found_beside_others);
+    tcase_add_test(t, walks_beside_others_cost_nothing_certain);
     tcase_add_loop_test(t, entries_beside_one_set_leave_sets_as_they_are, 0,
                         COUNT_OF(beside_one));
     tcase_add_test(t, room_beside_few_sets_is_none_of_a_set);
