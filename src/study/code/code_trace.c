@@ -134,7 +134,8 @@ static bool plan_draws(const struct code_calls *calls, uint64_t places,
                        uint64_t each, struct code_draws *d)
 {
     const uint64_t judged = each * JUDGED;
-    const uint64_t most = u64_min(each * calls->most, KEPT_MOST);
+    const uint64_t most =
+        u64_min(each * calls->most, KEPT_MOST) / (1 + calls->more);
     const bool lap = 2 * places + judged / 2 > most;
     d->settle = lap ? places + places / 8 : u64_max(2 * places, SETTLE);
     d->count = u64_min(d->settle + judged, u64_max(most, places * 3 / 2));
@@ -160,6 +161,7 @@ struct code_draws code_draw(struct lab *lab, const struct code_path *path,
     script_reader(&s, "code");
     script_add(&s, &(struct script_step){
                        .timed = true,
+                       .laps = calls->more > 0 ? 1 + calls->more : 0,
                        .draws = d.count,
                        .places = {CODE_TAIL - (each - 1) * CODE_PLACE / 2,
                                   places, CODE_PLACE / each},

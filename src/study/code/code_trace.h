@@ -48,12 +48,13 @@ struct code_calls {
     bool spare; /* … and a way for lines of the loop, or three where some are */
     uint64_t most; /* calls that fit a launch */
     unsigned take; /* a number that makes the order another */
+    unsigned more; /* laps of the same order after the first */
 };
 
 /* Calls of functions at random. */
 struct code_draws {
     const double *cycles, *offset;
-    size_t count, settle; /* the first `settle` fill the caches */
+    size_t count, settle; /* of all laps; the first `settle` fill the caches */
     uint64_t functions;
     const char *experiment;
 };

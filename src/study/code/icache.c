@@ -806,6 +806,34 @@ static bool is_one(const struct trace_fit *fit)
            fit->runner_up == fit->policy;
 }
 
+/* Whether functions that are called in the same order once more hit and miss as
+ * before, which victims of chance do not let them.  A call that hits with a
+ * chance of p comes out otherwise 2p(1 - p) times, and so as often at least as
+ * it is not what is likelier, mostly half as often again: of a thousand calls
+ * chance has no three quarters of that.  A cache that is of no model has, and
+ * calls that the clock tells wrongly. */
+static bool is_same_again(struct cache_question *q, const struct trace_fit *fit)
+{
+    const struct code_draws draws =
+        code_draw(q->lab, q->path,
+                  &(struct code_calls){.functions = q->draws.functions,
+                                       .uneven = true,
+                                       .most = calls_most(q),
+                                       .take = 1,
+                                       .more = 1});
+    const size_t again = draws.count / 2;
+    size_t asked = 0, otherwise = 0;
+    for (size_t i = draws.settle; lab_ok(q->lab) && i < again; i++) {
+        const size_t one = code_served(q->path, draws.cycles[i]);
+        const size_t two = code_served(q->path, draws.cycles[again + i]);
+        if (!code_judged(&draws, i) || one < q->i || two < q->i)
+            continue;
+        asked++;
+        otherwise += (one == q->i) != (two == q->i);
+    }
+    return (double)otherwise < 0.75 * (1 - fit->agrees) * (double)asked;
+}
+
 /* More calls (chance takes twice as many to be told from chance that prefers
  * some ways), and such as nothing that was fetched ahead comes to: of many
  * functions, and of so few that most sets have all of theirs, whatever the
@@ -862,7 +890,8 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
-    if (!sure || !is_shown(q, fit))
+    if (!sure || !is_shown(q, fit) ||
+        (trace_fit_is_chance(fit) && is_same_again(q, fit)))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;

@@ -13,6 +13,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
@@ -214,6 +215,15 @@ static void bound_ways(const struct code_load *l)
     finding_because(f, why_code_shorter);
 }
 
+/* Of those chance puts each out by itself: a call hits while both are there,
+ * which is not what ways that weigh alike do to one, nor what others do. */
+static bool is_of_chance(const struct finding *policy)
+{
+    return policy != NULL && policy->status == STATUS_MEASURED &&
+           policy->value.kind == VALUE_TEXT &&
+           strcmp(policy->value.text, cache_policy_name(POLICY_RANDOM)) == 0;
+}
+
 /* Then neither its line is what calls show, nor its sets; and its ways are but
  * a bound. */
 static void void_lines(const struct code_load *l)
@@ -231,6 +241,10 @@ static void void_lines(const struct code_load *l)
         if (f != NULL)
             finding_void(f, why_code_shorter);
     }
+    struct finding *const policy =
+        results_edit(l->lab->results, component, "policy");
+    if (is_of_chance(policy))
+        finding_void(policy, why_code_shorter);
     bound_ways(l);
 }
 
