@@ -552,6 +552,26 @@ START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 }
 END_TEST
 
+/* Of few regions in a window hardly a place comes from nowhere, and whether
+ * they are of a second TLB or of none is not known: one level at least. */
+START_TEST(what_fills_a_window_is_a_bound)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 memory_bytes=8589934592 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 2097152, 'sets': 2, 'ways': 6} "
+                 "tlbs/l2={'page': 33554432, 'region': %d, "
+                 "         'fill': 'region', 'entries': 23, "
+                 "         'policy': 'random'} "
+                 "paths/global={'l2': [382, 435, 1026], "
+                 "              'memory': [603, 656, 1247]} "
+                 "page_window={'bytes': 1073741824, 'latency': 1616}",
+                 _i == 0 ? 1 << 28 : 1 << 30),
+        "tlb");
+    ck_assert_str_eq(truth_text(f, "tlb.levels", "status"), "at_least");
+    json_decref(f);
+}
+END_TEST
+
 /* Each costs what no other does, a walk too; the simulated third cost what a
  * walk does before, so that nothing showed it. */
 START_TEST(a_third_tlb_is_found)
@@ -801,6 +821,7 @@ Suite *suite_truth_tlb(void)
                         slow_ones);
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
+    tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, tlbs_are_found_beside_others);

@@ -276,8 +276,13 @@ static void none_beyond(struct tlb_question *q)
                 drop(q, i, (enum tlb_answer)j);
 }
 
-/* What a translation from nowhere costs: of places farther apart than those
- * that were asked beside others, whose regions a large one may have covered. */
+/* What a translation from nowhere costs more: of places farther apart than
+ * those that were asked beside others, whose regions a large one may have
+ * covered.  Where several of them still lie in one region, as a window may hold
+ * but few, only the first of each comes from nowhere, and the last but one that
+ * cost the most tells; a single one may be late.  The first leaves another
+ * window, too: a window that is all one region tells not what of that cost is
+ * whose, and so it counts. */
 static double walk_from_nowhere(struct tlb_question *q)
 {
     enum { WALKS = 9, APART = 200 };
@@ -295,9 +300,13 @@ static double walk_from_nowhere(struct tlb_question *q)
     const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
     q->lab->fresh = false;
     buf_free(&steps);
-    for (size_t i = 0; c.count == 2 * WALKS && i < WALKS; i++)
+    if (c.count != 2 * WALKS)
+        return INFINITY;
+    for (size_t i = 0; i < WALKS; i++)
         excess[i] = c.at[2 * i] - c.at[2 * i + 1];
-    return c.count == 2 * WALKS ? stats_median(excess, WALKS) : INFINITY;
+    const double last_but_one =
+        stats_quantile(excess, WALKS, (WALKS - 2.0) / (WALKS - 1.0));
+    return q->window > 0 ? fmax(excess[0], last_but_one) : last_but_one;
 }
 
 /* A translation from nowhere costs far more than any that laps have shown,
