@@ -552,6 +552,32 @@ START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 }
 END_TEST
 
+/* What pushes out of the first TLB pushes the target out of the second, too,
+ * every third time, as victims are of chance: an SM that shares nothing meets
+ * mostly such turns, and yet it is none that pushes out each time. */
+START_TEST(what_goes_by_chance_is_not_pushed_out)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=16 sms_per_tpc=2 tpcs_per_gpc=1 memory_bytes=8589934592 "
+                 "isa/default/O3=5 clock_overhead=38 "
+                 "caches/l2/sets=1024 "
+                 "tlbs/l1={'page': 2097152, 'region': 16777216, "
+                 "         'fill': 'region', 'set_ways': [24, 12]} "
+                 "tlbs/l2={'page': 2097152, 'region': 33554432, "
+                 "         'policy': 'random', 'scope': 'gpc', "
+                 "         'sets': 5, 'ways': 10} "
+                 "paths/global={'l2': [294, 301, 427], "
+                 "              'memory': [438, 445, 571]} "
+                 "noise={'jitter_cycles': 2.3, 'spike_rate': 0.00203, "
+                 "       'spike_cycles': 214}"),
+        "tlb");
+    double sms = 2;
+    truth_number(f, "tlb_l2.sms_sharing", &sms);
+    ck_assert_double_eq(sms, 2);
+    json_decref(f);
+}
+END_TEST
+
 /* Of few regions in a window hardly a place comes from nowhere, and whether
  * they are of a second TLB or of none is not known: one level at least. */
 START_TEST(what_fills_a_window_is_a_bound)
@@ -822,6 +848,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
+    tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, tlbs_are_found_beside_others);

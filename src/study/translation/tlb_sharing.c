@@ -143,13 +143,37 @@ static struct column ask_turns_anyhow(struct tlb_question *q, size_t level,
     return q->apart ? ask_turns_apart(q, level, t) : c;
 }
 
+/* Of an SM's turns those after which the target missed. */
+struct missed {
+    size_t turns, of;
+};
+
+static double missed_share(const struct missed *m)
+{
+    return (double)m->turns / (double)u64_max(m->of, 1);
+}
+
+static void count_missed(const struct tlb_question *q, size_t level,
+                         const struct column *c, size_t sms,
+                         struct missed *missed)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct missed *const m = &missed[i % (TWICE * sms) / TWICE];
+        m->turns += c->at[i] > q->t->tlb[level].middle;
+        m->of++;
+    }
+}
+
 /* What the target cost after each one's turns, from a hit (0) to a miss (1);
- * some may miss the next TLB, too, which tells no more. */
+ * some may miss the next TLB, too, which tells no more; adds how often it
+ * missed. */
 static void ask_some(struct tlb_question *q, size_t level,
-                     const struct turns *t, double *share)
+                     const struct turns *t, double *share,
+                     struct missed *missed)
 {
     const size_t all = TWICE * t->count;
     const struct column c = ask_turns_anyhow(q, level, t);
+    count_missed(q, level, &c, t->count, missed);
     for (size_t i = 0; i < t->count; i++) {
         share[i] = 0;
         for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
@@ -161,13 +185,15 @@ static void ask_some(struct tlb_question *q, size_t level,
     }
 }
 
-/* What that is if the target stays, and if it does not: as the first SM itself
- * has it. */
+/* What that is if the target stays, and if it does not, and how often it is
+ * missed then: as the first SM itself has it. */
 struct ends {
     double stays, goes;
+    double missed, pushed;
 };
 
-static double typical_share(struct tlb_question *q, size_t level, bool quiet)
+static double typical_share(struct tlb_question *q, size_t level, bool quiet,
+                            double *missed_of)
 {
     static const unsigned self[AT_ONCE];
     const struct turns t = {.sms = self,
@@ -175,7 +201,12 @@ static double typical_share(struct tlb_question *q, size_t level, bool quiet)
                             .laps = tlb_laps(q, level),
                             .quiet = quiet};
     double share[AT_ONCE];
-    ask_some(q, level, &t, share);
+    struct missed missed[AT_ONCE] = {0}, all = {0};
+    ask_some(q, level, &t, share, missed);
+    for (unsigned i = 0; i < t.count; i++)
+        all =
+            (struct missed){all.turns + missed[i].turns, all.of + missed[i].of};
+    *missed_of = missed_share(&all);
     return stats_trimmed_mean(share, t.count, 0.25);
 }
 
@@ -194,9 +225,9 @@ static bool is_miss(double share)
 
 static void ask_between(struct tlb_question *q, size_t level,
                         const struct turns *t, const struct ends *e,
-                        double *share)
+                        double *share, struct missed *missed)
 {
-    ask_some(q, level, t, share);
+    ask_some(q, level, t, share, missed);
     for (unsigned i = 0; i < t->count; i++)
         share[i] = (share[i] - e->stays) / (e->goes - e->stays);
 }
@@ -205,7 +236,7 @@ static void ask_between(struct tlb_question *q, size_t level,
  * more load, where of single loads hardly any is late and none of the target's
  * set stays by chance. */
 static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
-                         const struct ends *e)
+                         const struct ends *e, struct missed *missed)
 {
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     const size_t steps = TWICE * (3 + 2 * tlb_steps_of(c) + c->set.count);
@@ -216,7 +247,7 @@ static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
             : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, TWICE));
     const struct turns t = {.sms = &sm, .count = 1, .laps = more};
     double share;
-    ask_between(q, level, &t, e, &share);
+    ask_between(q, level, &t, e, &share, missed);
     q->unclear |= is_between(share);
     return is_miss(share);
 }
@@ -230,9 +261,10 @@ static void doubt_turns(struct tlb_question *q, size_t level,
     const struct turns t = {
         .sms = sms, .count = count, .laps = tlb_laps(q, level), .quiet = true};
     double share[AT_ONCE];
+    struct missed missed[AT_ONCE] = {0};
     if (count == 0 || !lab_ok(q->lab))
         return;
-    ask_between(q, level, &t, e, share);
+    ask_between(q, level, &t, e, share, missed);
     const double typical = stats_median(share, count);
     q->unclear |= is_between(typical) || is_miss(typical);
 }
@@ -242,10 +274,11 @@ static void doubt_turns(struct tlb_question *q, size_t level,
  * twenty is, and a GPU has a hundred SMs. */
 static void ask_again(struct tlb_question *q, size_t level,
                       const struct turns *t, const struct ends *e,
-                      double *share)
+                      double *share, struct missed *missed)
 {
     unsigned sms[AT_ONCE], count = 0;
     double again[AT_ONCE];
+    struct missed then[AT_ONCE] = {0};
     for (unsigned i = 0; i < t->count; i++)
         if (is_miss(share[i]))
             sms[count++] = t->sms[i];
@@ -256,10 +289,30 @@ static void ask_again(struct tlb_question *q, size_t level,
                                .laps = t->laps,
                                .quiet = t->quiet,
                                .take = 1};
-    ask_between(q, level, &some, e, again);
+    ask_between(q, level, &some, e, again, then);
     for (unsigned i = 0, at = 0; i < t->count; i++)
-        if (is_miss(share[i]))
-            share[i] = fmin(share[i], again[at++]);
+        if (is_miss(share[i])) {
+            share[i] = fmin(share[i], again[at]);
+            missed[i].turns += then[at].turns;
+            missed[i].of += then[at++].of;
+        }
+}
+
+/* Of a set that is not known, or whose victims are of chance, what pushes out
+ * of nearer levels may push the target out, too, every third time or every
+ * other, and in most of an SM's few turns as chance has it.  One that shares it
+ * does so each time, as the first SM does; what lies beyond half-way from what
+ * happens anyhow to that is one or the other. */
+static bool pushes_each_time(struct tlb_question *q, size_t level,
+                             const struct ends *e, const struct missed *missed)
+{
+    if (!q->t->tlb[level].chance && tlb_conflict_of(q, level, 0)->set.count > 0)
+        return true;
+    const double share =
+        (missed_share(missed) - e->missed) / (e->pushed - e->missed);
+    if (e->pushed - e->missed < 0.5 || (share > 0.5 && share < 0.75))
+        q->unclear = true;
+    return share > 0.5;
 }
 
 static void show_sm(const struct tlb_question *q, size_t level, unsigned sm,
@@ -279,13 +332,15 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
     const struct turns t = {.sms = sms, .count = count, .laps = laps};
     double share[AT_ONCE];
     unsigned sharing[AT_ONCE], shared = 0;
-    ask_between(q, level, &t, e, share);
-    ask_again(q, level, &t, e, share);
+    struct missed missed[AT_ONCE] = {0};
+    ask_between(q, level, &t, e, share, missed);
+    ask_again(q, level, &t, e, share, missed);
     for (unsigned i = 0; lab_ok(q->lab) && i < count; i++) {
-        const bool shares =
+        const bool seems =
             is_between(share[i]) || (laps == 1 && is_miss(share[i]))
-                ? is_shared_by(q, level, sms[i], e)
+                ? is_shared_by(q, level, sms[i], e, &missed[i])
                 : is_miss(share[i]);
+        const bool shares = seems && pushes_each_time(q, level, e, &missed[i]);
         show_sm(q, level, sms[i], shares);
         if (shares)
             sharing[shared++] = sms[i];
@@ -313,8 +368,8 @@ static const char *why_not(struct tlb_question *q, size_t level, struct ends *e)
         return why_tlb_nearer;
     if (noise_hides(q, level))
         return why_tlb_unclear;
-    e->goes = typical_share(q, level, false);
-    e->stays = typical_share(q, level, true);
+    e->goes = typical_share(q, level, false, &e->pushed);
+    e->stays = typical_share(q, level, true, &e->missed);
     const double stays =
         q->hit[level] + e->stays * (q->miss[level] - q->hit[level]);
     return is_miss(e->goes - e->stays) &&
