@@ -1038,14 +1038,15 @@ static struct cost checked_l1_misses(struct lab *lab,
     return cost;
 }
 
-/* A ring far too large may be too large for L2, as well: then loads tell that
- * find the SM empty, but of memory that the thread has not written itself. */
+/* A ring far too large may be too large for L2, as well, or for an L2 of which
+ * nothing is known: then loads tell that find the SM empty, but of memory that
+ * the thread has not written itself. */
 static bool is_told_cold(struct lab *lab, const struct level_row *row,
                          const struct fact_bracket *facts)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     return row->behind != LEVEL_COUNT ||
-           (l2->present && facts->deep > l2->fits && row->bound == NULL &&
+           ((!l2->present || facts->deep > l2->fits) && row->bound == NULL &&
             !row->memory_is_own);
 }
 
@@ -1062,6 +1063,10 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
         return checked_l1_misses(lab, c);
     if (is_told_cold(lab, row, facts))
         return cold_misses(lab, c, row);
+    /* Nobody knows whether L2 has the ring. */
+    if (row->memory_is_own && !fact_bracket(lab, LEVEL_L2)->present &&
+        next_level(lab, id) == LEVEL_L2)
+        return (struct cost){0};
     const struct cost few = ring_misses(lab, c, row);
     if (lab_ok(lab))
         return few;
