@@ -3,7 +3,7 @@
  * no study asked; and of one value that is wrong, whichever it is, that one is
  * named.  A few values in seconds; all, and noise on all GPUs, with LIES=1 in
  * the environment (`make falsify`), which takes a core half an hour; with
- * LIES=l1.ways,l2.policy these values on all GPUs.
+ * LIES=l1.ways,p6000:l2.policy these values alone, of all GPUs or of one.
  */
 #include <jansson.h>
 #include <math.h>
@@ -250,26 +250,33 @@ START_TEST(a_wrong_value_is_named)
 }
 END_TEST
 
-/* The ids that LIES lists; NULL: all. */
-static const char *const *asked_ids(char *list)
+/* The ids that LIES lists, of all GPUs or, "gpu:id", of that one; NULL: all. */
+static const char *const *asked_ids(char *list, const char *gpu)
 {
     static const char *ids[33];
     size_t count = 0;
     if (strchr(list, '.') == NULL)
         return NULL;
     for (char *id = strtok(list, ","); id != NULL && count < COUNT_OF(ids) - 1;
-         id = strtok(NULL, ","))
-        ids[count++] = id;
+         id = strtok(NULL, ",")) {
+        const size_t named = strcspn(id, ":");
+        if (id[named] == '\0')
+            ids[count++] = id;
+        else if (strlen(gpu) == named && strncmp(id, gpu, named) == 0)
+            ids[count++] = id + named + 1;
+    }
+    ids[count] = NULL;
     return ids;
 }
 
 START_TEST(any_wrong_value_is_named)
 {
     char *const list = xstrdup(getenv("LIES"));
-    const char *const *const ids = asked_ids(list);
+    const char *const *const ids = asked_ids(list, truth_gpus[_i]);
     const struct count count = tell_all(truth_gpus[_i], ids);
     printf("%s: %u lies, %u named, %u alone\n", truth_gpus[_i], count.told,
            count.named, count.alone);
+    fflush(stdout); /* what fails ends the process */
     ck_assert_uint_ge(count.told, ids == NULL ? 40 : 0);
     ck_assert_uint_eq(count.named, count.told);
     free(list);
