@@ -110,11 +110,13 @@ static json_t *ages_of(const struct finding *f)
                      (int)ages->items[2].number);
 }
 
-static json_t *weights_of(struct told *told, const char *component)
+/* One a way: of another number of ways they tell nothing. */
+static json_t *weights_of(struct told *told, const char *component, double ways)
 {
     const struct finding *const f =
         told_finding(told, component, "policy_weights");
-    if (f == NULL || f->value.kind != VALUE_LIST)
+    if (f == NULL || f->value.kind != VALUE_LIST ||
+        (double)f->value.count != ways)
         return NULL;
     json_t *const list = json_array();
     for (size_t i = 0; i < f->value.count; i++)
@@ -132,7 +134,7 @@ static json_t *policy_of(struct told *told, const char *component, double ways)
     if (strcmp(name, "rrip") == 0)
         return ages_of(f);
     if (strcmp(name, "weighted") == 0)
-        return weights_of(told, component);
+        return weights_of(told, component, ways);
     if (strcmp(name, "plru") == 0 && !whole(log2(ways)) && ways != 1)
         return NULL;
     if (strcmp(name, "lru_midpoint") != 0)
