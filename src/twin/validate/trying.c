@@ -69,6 +69,20 @@ struct finding *trying_find(struct trying *t, const char *component,
                : NULL;
 }
 
+void trying_lend(struct trying *t, struct finding *f, struct value value)
+{
+    t->lent_value = f->value;
+    t->lent = f;
+    f->value = value;
+}
+
+void trying_return(struct trying *t)
+{
+    if (t->lent != NULL)
+        t->lent->value = t->lent_value;
+    t->lent = NULL;
+}
+
 bool trying_repaired(const struct trying *t, const struct finding *f)
 {
     for (size_t i = 0; i < t->repair_count; i++)

@@ -24,10 +24,11 @@ struct trying {
     struct rng rng;
     struct validation verdict;
     bool brief;
-    bool means_only; /* where loads are found is not asked */
-    char excuse[256]; /* why something was not asked, the first */
-    double until;     /* now_seconds(), after which nothing more is asked */
+    bool means_only;    /* where loads are found is not asked */
+    char excuse[256];   /* why something was not asked, the first */
+    double until;       /* now_seconds(), after which nothing more is asked */
     double disturbance; /* cycles that late loads add to each on average */
+    double late_share;  /* of loads that are late */
     struct repair repairs[REPAIRS_MOST];
     size_t repair_count;
     /* A finding whose value is another for a moment; or NULL. */
@@ -55,6 +56,10 @@ bool trying_tlb(const char *component);
 /* The finding to change, NULL if it has no value. */
 struct finding *trying_find(struct trying *trying, const char *component,
                             const char *attribute);
+/* Its value is another, which stays the caller's, until it is returned. */
+void trying_lend(struct trying *trying, struct finding *finding,
+                 struct value value);
+void trying_return(struct trying *trying);
 /* Its value is another until the end, when it is in doubt because of that. */
 void trying_repair(struct trying *trying, struct finding *finding,
                    struct value value, const char *because);
@@ -78,6 +83,8 @@ int try_means(struct trying *trying);
 /* … and whether so many bytes fit; of what cannot be asked, they do. */
 int try_fits(struct trying *trying, const char *component, double bytes,
              bool *fits);
+/* region.c: what an entry of a TLB covers of which no set is known. */
+int try_region(struct trying *trying, const char *component, const char *front);
 /* structure.c: which lines push each other out. */
 int try_structure(struct trying *trying);
 

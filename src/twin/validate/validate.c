@@ -14,8 +14,7 @@
  * memory, why. */
 static void give_back(struct trying *t)
 {
-    if (t->lent != NULL)
-        t->lent->value = t->lent_value;
+    trying_return(t);
     for (size_t i = 0; i < t->repair_count; i++) {
         struct repair *const r = &t->repairs[i];
         value_free(&r->finding->value);
