@@ -3,7 +3,8 @@
  * no study asked; and of one value that is wrong, whichever it is, that one is
  * named.  A few values in seconds; all, and noise on all GPUs, with LIES=1 in
  * the environment (`make falsify`), which takes a core half an hour; with
- * LIES=l1.ways,p6000:l2.policy these values alone, of all GPUs or of one.
+ * LIES=l1.ways,p6000:l2.policy these values alone, of all GPUs or of one; with
+ * LIES=none noise alone.
  */
 #include <jansson.h>
 #include <math.h>
@@ -250,12 +251,35 @@ START_TEST(a_wrong_value_is_named)
 }
 END_TEST
 
+/* What was missed before, of GPUs that show why: windows of pages, which no
+ * translation is seen beside; weights for another number of ways; a size of
+ * half of what sets would hold; more constants than a module may hold; late
+ * loads; a TLB of which no set is known. */
+static const struct {
+    const char *gpu, *ids[4];
+} missed[] = {
+    {"gtx560ti", {"l1.ways"}},
+    {"p6000", {"const_l15.sets"}},
+    {"gtx780", {"tlb_l1.sets", "tlb_l2.policy"}},
+    {"v100", {"const_l15.policy", "const_l15.miss_penalty"}},
+    {"a100", {"shared.latency", "tlb_l1.miss_penalty", "tlb_l2.region"}},
+};
+
+START_TEST(a_hidden_value_is_named)
+{
+    const struct count count = tell_all(missed[_i].gpu, missed[_i].ids);
+    ck_assert_uint_ge(count.told, 1);
+    ck_assert_uint_eq(count.named, count.told);
+    ck_assert_uint_eq(count.alone, count.told);
+}
+END_TEST
+
 /* The ids that LIES lists, of all GPUs or, "gpu:id", of that one; NULL: all. */
 static const char *const *asked_ids(char *list, const char *gpu)
 {
     static const char *ids[33];
     size_t count = 0;
-    if (strchr(list, '.') == NULL)
+    if (strchr(list, '.') == NULL && strcmp(list, "none") != 0)
         return NULL;
     for (char *id = strtok(list, ","); id != NULL && count < COUNT_OF(ids) - 1;
          id = strtok(NULL, ",")) {
@@ -301,8 +325,8 @@ START_TEST(what_was_measured_is_tried)
 END_TEST
 
 /* Of an L2 of real GPUs a set is found among lines in random order, and no
- * index: which lines push each other out is not foretold then.  Buggy result: of
- * sets that were chosen it was, and H100s were in doubt. */
+ * index: which lines push each other out is not foretold then.  Buggy result:
+ * of sets that were chosen it was, and H100s were in doubt. */
 START_TEST(sets_without_an_index_foretell_nothing)
 {
     struct results results = {0};
@@ -344,7 +368,10 @@ Suite *suite_truth_validate(void)
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
     tcase_add_test(t, in_brief_sums_are_told);
-    tcase_add_loop_test(suite_slow(suite, 600), noise_is_no_doubt, 0, 1);
+    TCase *const slow = suite_slow(suite, 600);
+    tcase_add_loop_test(slow, noise_is_no_doubt, 0, 1);
+    tcase_add_loop_test(slow, a_hidden_value_is_named, 0,
+                        (int)COUNT_OF(missed));
     if (getenv("LIES") != NULL) {
         TCase *const long_ones = suite_slow(suite, 7200);
         if (strchr(getenv("LIES"), '.') == NULL) {

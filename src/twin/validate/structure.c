@@ -80,12 +80,13 @@ static const char *lead_of(const struct subject *s,
                : "";
 }
 
+/* Pages of one window: leaving it costs more than any translation. */
 static uint64_t span_of(const struct subject *s,
-                        const struct cache_shape *shape)
+                        const struct cache_shape *shape, uint64_t window)
 {
     enum { PAGES = 1 << 13 };
     if (trying_tlb(s->component))
-        return u64_min(PAGES, 1 << 17) * shape->line;
+        return u64_min(PAGES * shape->line, window);
     uint64_t span = 1 << 16;
     while (span < s->span && span < 16 * cache_shape_bytes(shape))
         span *= 2;
@@ -109,21 +110,21 @@ static bool has_offsets(const struct subject *s)
     return !trying_tlb(s->component) && strcmp(s->reader, "local") != 0;
 }
 
-/* True if enough is known to draw and run them. */
-static bool draw(struct trying *t, const struct subject *s,
-                 struct suspicion *suspicion)
+bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
 {
+    const struct subject *const s = suspicion->subject;
     struct twin twin;
     if (!twin_open(t, &twin))
         return false;
     const struct cache_shape *const shape =
         twin_shape(t, twin.profile, s->component);
+    const double window = told_number(&t->told, "tlb", "page_window");
     struct drawing d = {.shape = shape, .rng = &t->rng};
     d.asked.reader = s->reader;
     if (shape != NULL && set_cuts(t, s, &d.asked)) {
         d.fine = has_offsets(s) ? FINE : 0;
         d.unit = trying_tlb(s->component) ? shape->line : 1;
-        d.span = span_of(s, shape);
+        d.span = span_of(s, shape, window > 0 ? (uint64_t)window : UINT64_MAX);
         d.front = front_of(t, twin.profile, s);
         d.runs = runs_for(&d.asked, shape);
         d.lead = lead_of(s, shape);
@@ -163,9 +164,12 @@ static void note_all(struct trying *t, const struct suspicion *s)
     double share = 1;
     size_t loads = 0, wrong = 0;
     for (size_t i = 0; i < s->trials; i++) {
-        loads += s->trial[i].count;
-        wrong += u64_min(s->wrong[i], s->trial[i].count);
+        const size_t clear = s->trial[i].count - s->trial[i].unclear;
+        loads += clear;
+        wrong += u64_min(s->wrong[i], clear);
     }
+    if (s->trials > 0 && loads == 0)
+        return;
     if (loads > 0)
         share = 1 - (double)wrong / (double)loads;
     t->verdict.loads += loads;
@@ -180,11 +184,12 @@ static void note_all(struct trying *t, const struct suspicion *s)
 }
 
 /* Values that one storage has, whichever loads ask it. */
+static const char *const same[] = {"size", "line",     "sector", "sets",
+                                   "ways", "set_bits", "policy"};
+
 static void compare_storage(struct trying *t, const char *component,
                             const char *storage)
 {
-    static const char *const same[] = {"size", "line",     "sector", "sets",
-                                       "ways", "set_bits", "policy"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct finding *const f = trying_find(t, component, same[i]);
         struct finding *const g = trying_find(t, storage, same[i]);
@@ -205,6 +210,26 @@ static void compare_storage(struct trying *t, const char *component,
     }
 }
 
+/* Of what no load can ask: what was derived of another component, whose storage
+ * it is, has its value. */
+static void compare_derived(struct trying *t, const char *component)
+{
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct finding *const f = trying_find(t, component, same[i]);
+        const struct value *const of =
+            f != NULL ? finding_said(f, "same_storage_as") : NULL;
+        const struct finding *const g = of != NULL && of->kind == VALUE_TEXT
+                                            ? trying_find(t, of->text, same[i])
+                                            : NULL;
+        if (g == NULL || value_equal(&f->value, &g->value))
+            continue;
+        char *const because = xasprintf(
+            "it was derived of %s, which has another %s", of->text, same[i]);
+        trying_repair(t, f, value_copy(&g->value), because);
+        free(because);
+    }
+}
+
 /* Where global loads are not cached, L1 is what local ones show of it. */
 static struct subject shown(struct trying *t, const struct subject *s)
 {
@@ -219,7 +244,7 @@ static struct subject shown(struct trying *t, const struct subject *s)
 static int try_subject(struct trying *t, const struct subject *row)
 {
     const struct subject of = shown(t, row), *const s = &of;
-    struct suspicion suspicion = {.component = s->component};
+    struct suspicion suspicion = {.component = s->component, .subject = s};
     if (told_number(&t->told, s->component, "miss_penalty") == 0)
         return 0;
     const char *const storage = twin_storage(&t->told, s->component);
@@ -228,8 +253,11 @@ static int try_subject(struct trying *t, const struct subject *row)
         return 0;
     }
     if (!is_known(t, s->component))
-        return 0;
-    draw(t, s, &suspicion);
+        return trying_tlb(s->component) && s->front != NULL
+                   ? try_region(t, s->component, s->front)
+                   : 0;
+    if (!suspicion_draw(t, &suspicion))
+        compare_derived(t, s->component);
     int status = 0;
     bool whole = true;
     for (size_t i = 0; status == 0 && whole && i < suspicion.trials; i++) {
@@ -241,9 +269,7 @@ static int try_subject(struct trying *t, const struct subject *row)
         status = suspect(t, &suspicion);
     if (status == 0 && whole)
         note_all(t, &suspicion);
-    for (size_t i = 0; i < suspicion.trials; i++)
-        trial_free(&suspicion.trial[i]);
-    free(suspicion.extra);
+    suspicion_free(&suspicion);
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "twin/memory.h"
+#include "twin/validate/rivals.h"
 
 /* ---- how well findings foretell --------------------------------------- */
 
@@ -25,10 +26,8 @@ static bool by_chance(const struct trying *t, const struct profile *p,
            (shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED);
 }
 
-/* How many experiments fail with the findings as they are now; all where they
- * make no GPU. */
-static int failing(const struct trying *t, const struct suspicion *s,
-                   size_t wrong[DRAW_MOST], size_t *count)
+int suspicion_failing(const struct trying *t, const struct suspicion *s,
+                      size_t wrong[DRAW_MOST], size_t *count)
 {
     struct twin twin;
     *count = s->trials;
@@ -49,6 +48,14 @@ static int failing(const struct trying *t, const struct suspicion *s,
         *count = failed;
     twin_close(&twin);
     return status;
+}
+
+void suspicion_free(struct suspicion *s)
+{
+    for (size_t i = 0; i < s->trials; i++)
+        trial_free(&s->trial[i]);
+    free(s->extra);
+    s->trials = 0;
 }
 
 /* ---- what contradicts ------------------------------------------------- */
@@ -127,6 +134,7 @@ static bool policy_can_be(struct trying *t, const char *c)
     const struct finding *const f = trying_find(t, c, "policy");
     if (f == NULL || f->value.kind != VALUE_TEXT)
         return true;
+    const struct finding *const weights = trying_find(t, c, "policy_weights");
     const double ways = number(t, c, "ways");
     switch (cache_policy_find(f->value.text)) {
     case POLICY_LRU_MIDPOINT:
@@ -134,7 +142,7 @@ static bool policy_can_be(struct trying *t, const char *c)
     case POLICY_RRIP:
         return finding_said(f, "ages") != NULL;
     case POLICY_WEIGHTED:
-        return trying_find(t, c, "policy_weights") != NULL;
+        return weights != NULL && (double)weights->value.count == ways;
     case POLICY_PLRU:
         return exp2(floor(log2(ways))) == ways;
     case POLICY_COUNT:
@@ -176,6 +184,7 @@ struct search {
     struct value value;
     size_t failing;
     bool consistent;
+    struct rivals rivals; /* all that explain everything */
 };
 
 static bool better(const struct search *s, size_t failed, bool whole)
@@ -189,18 +198,17 @@ static bool better(const struct search *s, size_t failed, bool whole)
 static int try_value(struct search *s, struct finding *f, struct value value)
 {
     size_t wrong[DRAW_MOST] = {0}, failed = 0;
-    const struct value before = f->value;
-    if (value_equal(&value, &before) || trying_late(s->trying)) {
+    if (value_equal(&value, &f->value) || trying_late(s->trying)) {
         value_free(&value);
         return 0;
     }
-    s->trying->lent_value = before;
-    s->trying->lent = f;
-    f->value = value;
+    trying_lend(s->trying, f, value);
     const bool whole = consistent(s->trying, s->suspicion->component);
-    const int status = failing(s->trying, s->suspicion, wrong, &failed);
-    f->value = before;
-    s->trying->lent = NULL;
+    const int status =
+        suspicion_failing(s->trying, s->suspicion, wrong, &failed);
+    trying_return(s->trying);
+    if (status == 0 && failed == 0 && whole)
+        rivals_add(&s->rivals, f, &value);
     if (status == 0 && better(s, failed, whole)) {
         value_free(&s->value);
         s->finding = f;
@@ -430,24 +438,55 @@ static int size_is_less(struct trying *t, const char *c, bool *is)
     return status;
 }
 
+/* Which of several it is; none that is left explains what was asked then. Where
+ * a size may be less than all sets hold (`*less`), which was seen, it is not
+ * that size, and may be nothing. */
+static int choose(struct search *s, bool *less)
+{
+    bool decided = false;
+    const struct finding *const size =
+        trying_find(s->trying, s->suspicion->component, "size");
+    if (s->rivals.count + *less < 2)
+        return 0;
+    for (size_t i = 0; *less && i < s->rivals.count; i++)
+        s->rivals.at[i].out = s->rivals.at[i].finding == size;
+    if (*less)
+        rivals_add(&s->rivals, NULL, NULL);
+    const int status =
+        rivals_decide(s->trying, s->suspicion, &s->rivals, &decided);
+    const struct rival *const first = rivals_first(&s->rivals);
+    if (status != 0 || (!decided && !*less))
+        return status;
+    *less = *less && (!decided || first != NULL);
+    value_free(&s->value);
+    s->finding = decided && first != NULL ? first->finding : NULL;
+    s->value =
+        s->finding != NULL ? value_copy(&first->value) : (struct value){0};
+    return 0;
+}
+
 int suspect(struct trying *t, struct suspicion *s)
 {
     size_t failed = 0;
     bool less = false;
-    int status = failing(t, s, s->wrong, &failed);
+    int status = suspicion_failing(t, s, s->wrong, &failed);
     if (status != 0 || (failed == 0 && consistent(t, s->component)))
         return status;
     if (failed == 0)
         status = size_is_less(t, s->component, &less);
-    if (status != 0 || less)
+    /* What was asked foretells the sets. */
+    if (status != 0 || (less && s->trials > 0))
         return status;
     struct search search = {.trying = t, .suspicion = s};
     status = try_all(&search);
+    if (status == 0)
+        status = choose(&search, &less);
     if (status == 0 && search.finding != NULL && search.failing == 0 &&
         (failed > 0 || search.consistent))
         blame(&search, failed);
-    else if (status == 0)
+    else if (status == 0 && !less)
         blame_what_is_left(t, s, failed);
+    rivals_free(&search.rivals);
     value_free(&search.value);
     return status;
 }

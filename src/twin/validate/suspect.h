@@ -7,13 +7,26 @@
 
 #include "twin/validate/trying.h"
 
+struct subject;
+
 struct suspicion {
     const char *component;
+    const struct subject *subject; /* structure.c's */
     char *extra;
     struct trial trial[DRAW_MOST];
     size_t trials;
     size_t wrong[DRAW_MOST]; /* loads of each, by the findings as they were */
 };
+
+/* structure.c: draws its experiments by the findings as they are now; false:
+ * too little is known. */
+bool suspicion_draw(struct trying *trying, struct suspicion *suspicion);
+/* How many of them fail with the findings as they are now; all where they make
+ * no GPU. */
+int suspicion_failing(const struct trying *trying,
+                      const struct suspicion *suspicion,
+                      size_t wrong[DRAW_MOST], size_t *count);
+void suspicion_free(struct suspicion *suspicion);
 
 /* Compares what was measured with what the findings foretell; a finding that is
  * wrong is repaired (trying.h). */

@@ -48,15 +48,27 @@ static int run_all(struct prober *prober, const char *text, unsigned runs,
  * apart, and single loads of an H200 stray by two. */
 enum { HIT_RUNS = 9 };
 
-/* What a hit of the nearest cache costs here, clock reads included. */
+/* What a hit of the nearest cache costs here, clock reads included, and by how
+ * much it deviates. */
+struct hits {
+    double cycles, spread;
+};
+
 static int cost_of_hit(struct prober *prober, const struct asked *asked,
-                       double *hit, struct error *err)
+                       struct hits *hits, struct error *err)
 {
+    /* Standard deviations of a normal distribution between its quartiles. */
+    static const double quartiles = 1.349;
     char *const text = xasprintf("visit readers=%s steps=9x0:1:0,16x!0:1:0%s",
                                  asked->reader, asked->extra);
     struct cycles c = {0};
     const int status = run_all(prober, text, HIT_RUNS, &c, err);
-    *hit = c.count > 0 ? stats_median(c.all, HIT_RUNS * c.count) : 0;
+    const size_t all = HIT_RUNS * c.count;
+    if (c.count > 0)
+        *hits = (struct hits){.cycles = stats_median(c.all, all),
+                              .spread = (stats_quantile(c.all, all, 0.75) -
+                                         stats_quantile(c.all, all, 0.25)) /
+                                        quartiles};
     cycles_free(&c);
     free(text);
     return status;
@@ -68,6 +80,14 @@ static double level_of(const struct trial *t, double more)
     for (int k = 0; k < TRIAL_CUTS; k++)
         level += t->asked.cuts[k] > 0 && more > t->asked.cuts[k];
     return level;
+}
+
+/* A median of so many runs may be as far off: two of its standard errors. */
+static double off_of(const struct hits *hits, unsigned runs)
+{
+    static const double of_median =
+        1.2533; /* by that of a mean: sqrt(pi / 2) */
+    return 2 * of_median * hits->spread / sqrt(runs);
 }
 
 /* Where each load was found. */
@@ -92,19 +112,27 @@ static double mean_of(const struct trial *t, const struct cycles *c,
     return sum / c->runs;
 }
 
+static bool is_clear(const struct trial *t, double more, double off)
+{
+    return level_of(t, more - off) == level_of(t, more + off);
+}
+
 static int look(const struct trial *t, struct prober *prober, unsigned runs,
                 struct seen *seen, struct error *err)
 {
-    double hit = 0;
+    struct hits hits = {0};
     struct cycles *const c = &seen->cycles;
-    int status = cost_of_hit(prober, &t->asked, &hit, err);
+    int status = cost_of_hit(prober, &t->asked, &hits, err);
+    const double hit = hits.cycles, off = off_of(&hits, runs);
     if (status == 0)
         status = run_all(prober, t->text, runs, c, err);
     for (size_t i = 0; status == 0 && i < c->count; i++) {
         bool varies;
         seen->mean += mean_of(t, c, i, hit, &varies) / (double)c->count;
         seen->varied += varies / (double)c->count;
-        c->at[i] = level_of(t, c->at[i] - hit);
+        c->at[i] = is_clear(t, c->at[i] - hit, off)
+                       ? level_of(t, c->at[i] - hit)
+                       : TRIAL_UNCLEAR;
     }
     return status;
 }
@@ -117,8 +145,10 @@ int trial_measure(struct trial *t, struct prober *device, struct error *err)
     t->found = xcalloc(t->count + 1, 1);
     t->mean = seen.mean;
     t->varied = seen.varied;
-    for (size_t i = 0; i < t->count; i++)
+    for (size_t i = 0; i < t->count; i++) {
         t->found[i] = (unsigned char)seen.cycles.at[i];
+        t->unclear += t->found[i] == TRIAL_UNCLEAR;
+    }
     cycles_free(&seen.cycles);
     return status;
 }
@@ -156,7 +186,9 @@ int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
     size_t other = 0;
     for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
          i++)
-        other += seen.cycles.at[i] != t->found[i];
+        other += seen.cycles.at[i] != t->found[i] &&
+                 seen.cycles.at[i] != TRIAL_UNCLEAR &&
+                 t->found[i] != TRIAL_UNCLEAR;
     if (chance)
         other = unlike(t, &seen) ? t->count : 0;
     *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;

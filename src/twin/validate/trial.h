@@ -8,7 +8,8 @@
 
 #include "probe/run.h"
 
-enum { TRIAL_CUTS = 2 };
+/* Of a load that noise may have brought to another level. */
+enum { TRIAL_CUTS = 2, TRIAL_UNCLEAR = 255 };
 
 /* What is asked of a component: who loads, and what misses cost more. */
 struct asked {
@@ -26,7 +27,7 @@ struct trial {
     struct asked asked;
     /* Of the device: where each load was found, 0 nearest. */
     unsigned char *found;
-    size_t count;
+    size_t count, unclear;
     double mean;   /* level, on average */
     double varied; /* share of loads that not all runs found there */
 };
