@@ -569,33 +569,45 @@ static double cost_at_places(struct bracket_question *q, uint64_t bytes)
     return stats_median(cycles, PLACES);
 }
 
-/* The brackets of the far end at all places, where loads of the far part cost
- * so much; false if one has none. */
-static bool far_ends(struct bracket_question *q, double plateau, double *ends,
-                     struct search *all)
+/* The far end at all places, where loads of the far part cost so much, and what
+ * holds all of their brackets. */
+struct ends {
+    bool found; /* at each place */
+    double plateau, at[PLACES];
+    uint64_t fits, overflows;
+};
+
+static void set_far_limit(struct bracket_question *q, double plateau)
 {
-    struct fact_bracket *const f = q->facts;
-    if (!lab_ok(q->lab))
-        return false;
-    f->plateau = plateau;
-    q->limit = plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
+    q->facts->plateau = plateau;
+    q->limit =
+        plateau + FAR_MISSES_PERCENT / 100.0 * (q->facts->miss - plateau);
     q->settles = 0;
+}
+
+static void find_ends(struct bracket_question *q, double plateau,
+                      struct ends *e)
+{
+    if (!lab_ok(q->lab))
+        return;
+    e->plateau = plateau;
+    set_far_limit(q, plateau);
     for (uint64_t i = 0; i < PLACES; i++) {
         go_to_place(q, i);
         const struct search s = far_end_at(q);
         if (!lab_ok(q->lab) || s.state != SEARCH_BRACKETED)
-            return false;
-        ends[i] = (double)s.fits;
-        all->fits = i == 0 ? s.fits : u64_min(s.fits, all->fits);
-        all->overflows = u64_max(s.overflows, all->overflows);
+            return;
+        e->at[i] = (double)s.fits;
+        e->fits = i == 0 ? s.fits : u64_min(s.fits, e->fits);
+        e->overflows = u64_max(s.overflows, e->overflows);
     }
-    return true;
+    e->found = true;
 }
 
 /* Ends that lie so far apart are not that of one cache. */
-static bool are_scattered(const struct search *all)
+static bool are_scattered(const struct ends *e)
 {
-    return all->overflows > all->fits / 4 * 5;
+    return !e->found || e->overflows > e->fits / 4 * 5;
 }
 
 /*
@@ -612,22 +624,27 @@ static bool are_scattered(const struct search *all)
 static void find_far_end(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
-    double ends[PLACES];
-    struct search all = {0};
+    struct ends ends = {0}, again = {0};
     narrow_near(q);
     const uint64_t ring = past_near(f);
     const double plateau = cost_at_places(q, ring);
-    bool found = far_ends(q, plateau, ends, &all);
-    if (prober_guard(q->lab->prober)->leapt &&
-        (!found || are_scattered(&all))) {
+    find_ends(q, plateau, &ends);
+    if (lab_ok(q->lab) && prober_guard(q->lab->prober)->leapt &&
+        are_scattered(&ends)) {
         const double larger = cost_at_places(q, ring / 512 * 640);
-        found = far_ends(q, fmax(plateau, larger), ends, &all);
+        find_ends(q, fmax(plateau, larger), &again);
+        /* What could not be asked then tells no less than before. */
+        if (ends.found && lab_excuse(q->lab) != NULL)
+            again.found = false;
     }
-    if (!found)
+    const struct ends *const e = again.found ? &again : &ends;
+    if (!e->found)
         return;
-    f->fits = all.fits;
-    f->overflows = all.overflows;
-    f->far_end = (uint64_t)stats_median(ends, PLACES);
+    f->fits = e->fits;
+    f->overflows = e->overflows;
+    f->far_end = (uint64_t)stats_median(e->at, PLACES);
+    set_far_limit(q, e->plateau);
+    go_to_place(q, PLACES - 1);
     ask_whether_soft(q);
 }
 
