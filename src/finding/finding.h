@@ -86,8 +86,6 @@ struct finding {
     bool skipped;    /* not measured, since there is no such thing here */
     bool unheard;    /* a proposal that a fault or a stop kept from being made */
     bool fallen;     /* it had a better status before the GPU was disturbed */
-    bool in_turns;   /* of turns that were ours alone: that others use the GPU,
-                        too, is no doubt */
     char **evidence; /* experiments, as `sonde probe` takes them */
     size_t evidence_count;
 };

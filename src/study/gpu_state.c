@@ -86,14 +86,12 @@ static void add_reason(struct buf *why, const char *text)
     buf_printf(why, "%s%s", why->length > 0 ? "; " : "", text);
 }
 
-/* What disturbed all, or all but what was measured in turns of ours; empty:
- * nothing. */
+/* What disturbed all; empty: nothing. */
 static const char *disturbances(struct lab *lab, const struct gpu_state *before,
-                                const struct gpu_state *after, bool in_turns)
+                                const struct gpu_state *after)
 {
-    const double gap = in_turns ? 0 : fmax(before->gap_ns, after->gap_ns);
-    const double others =
-        in_turns ? 0 : fmax(before->processes, after->processes);
+    const double gap = fmax(before->gap_ns, after->gap_ns);
+    const double others = fmax(before->processes, after->processes);
     struct buf why = {0};
     if (device_throttled(before->throttle | after->throttle) ||
         after->dropped > before->dropped)
@@ -124,15 +122,13 @@ static void mark(struct finding *f, const char *why)
         finding_because(f, "%s", why);
 }
 
-static void mark_all(struct lab *lab, const char *all, const char *in_turns,
-                     const char *timed)
+static void mark_all(struct lab *lab, const char *always, const char *timed)
 {
     struct results *const r = lab->results;
     for (size_t i = 0; i < r->finding_count; i++) {
         struct finding *const f = r->findings[i];
         if (strcmp(f->study, lab->study->name) != 0)
             continue;
-        const char *const always = f->in_turns ? in_turns : all;
         mark(f, always);
         if (always[0] == '\0' && finding_has_seconds(f))
             mark(f, timed);
@@ -188,9 +184,9 @@ void gpu_state_report(struct lab *lab, const struct gpu_state *before,
         finding_none(finding_of_clock(lab), why_unwatched);
         return;
     }
-    const char *const always = disturbances(lab, before, after, false);
+    const char *const always = disturbances(lab, before, after);
     const char *const timed = describe_move(lab, before, after);
-    mark_all(lab, always, disturbances(lab, before, after, true), timed);
+    mark_all(lab, always, timed);
     struct finding *const f = finding_of_clock(lab);
     if (after->hz > 0) {
         finding_measured(f, round(after->hz));

@@ -192,27 +192,13 @@ const char *bandwidth_flaw(const struct bandwidth_rate *rate)
     return NULL;
 }
 
-/* An SM is ours alone between two turns of others: where these were seen, and
- * no repetition differs, none of them had a part of one, and what they took of
- * its cache the runs before had brought again. */
-static bool is_of_our_turns(const struct bandwidth_question *q,
-                            const struct bandwidth_rate *rate)
-{
-    enum { RUNS_AGREE = 3 };
-    return q->brief && q->way == STREAM_SM && rate->runs >= RUNS_AGREE &&
-           rate->spread < assume(ASSUME_ALIKE) &&
-           prober_guard(q->lab->prober)->leapt;
-}
-
 /* Beside others as much passes as they leave: their copies go on while the GPU
- * is ours, and take of L2 and memory.  Loads that are late hold warps of an SM,
- * and a few of them are all that it has in flight; of the GPU thousands are.
- * NULL: neither. */
-static const char *disturbed_by(const struct bandwidth_question *q,
-                                const struct bandwidth_rate *rate)
+ * is ours, and they take what an SM's caches held.  Loads that are late hold
+ * warps of an SM, and a few of them are all that it has in flight; of the GPU
+ * thousands are.  NULL: neither. */
+static const char *disturbed_by(const struct bandwidth_question *q)
 {
-    const bool others = q->others || prober_guard(q->lab->prober)->leapt;
-    if (others && !is_of_our_turns(q, rate))
+    if (q->others || prober_guard(q->lab->prober)->leapt)
         return why_others_take;
     return q->late && q->way == STREAM_SM ? why_warps_wait : NULL;
 }
@@ -225,7 +211,7 @@ static const char *why_more_may_pass(const struct bandwidth_question *q,
         return found->untold ? why_more_untold : why_no_more_room;
     if (found->unlike)
         return why_runs_unlike;
-    return q->brief ? disturbed_by(q, &found->rate) : NULL;
+    return q->brief ? disturbed_by(q) : NULL;
 }
 
 /* Warps that are held up leave theirs to the others, whose times are others: so
@@ -255,7 +241,6 @@ bool bandwidth_report(const struct bandwidth_question *q,
     finding_interval(f, rate->low, rate->high,
                      rate->stepped ? -1 : LAB_CONFIDENCE_PERCENT / 100.0);
     const char *const more = why_more_may_pass(q, found);
-    f->in_turns = is_of_our_turns(q, rate);
     if (more != NULL)
         be_least(f, q, rate, more);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {

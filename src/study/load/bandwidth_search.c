@@ -271,7 +271,6 @@ static void summarise_cycles(const struct bandwidth_question *q,
     double *const rates = lab_alloc(q->lab, r->count, sizeof *rates);
     const size_t count = rates_of(q, r, rate, rates, times);
     rate->held = count == 0;
-    rate->runs = count;
     const double warps = s->warps * s->blocks * rows;
     rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
     rate->spread = 1;

@@ -83,7 +83,6 @@ struct bandwidth_rate {
     double sure;      /* as value, of a repetition by the time of all its warps
                          together: so much did pass */
     double spread;    /* share by which repetitions differ */
-    size_t runs;      /* repetitions that tell it, by cycles */
     double disturbed; /* share by which they are late on average */
     bool stepped;     /* low and high are but the steps of what is timed */
     double clock_hz, told_hz;
