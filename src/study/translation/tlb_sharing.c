@@ -403,6 +403,8 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     q->unclear = q->apart = false;
     struct ends e;
     const char *const why = why_not(q, level, &e);
+    if (!lab_ok(q->lab))
+        return; /* that is why */
     if (why != NULL) {
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why);
         return;
