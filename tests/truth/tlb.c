@@ -578,6 +578,30 @@ START_TEST(what_goes_by_chance_is_not_pushed_out)
 }
 END_TEST
 
+/* Beside a victim buffer of one entry places of all four sets push each other
+ * out: to whom they seem of one set its policy is another. */
+START_TEST(what_is_no_set_has_no_policy)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 262144, 'region': 2097152, "
+                 "         'fill': 'region', 'entries': 9, 'policy': 'nru'} "
+                 "tlbs/l2={'page': 4194304, 'region': 67108864, 'sets': 4, "
+                 "         'ways': 12, 'spare': 1, 'set_bits': "
+                 "         [[26, 28, 30, 32, 34, 36, 38, 40], "
+                 "          [27, 29, 31, 33, 35, 37, 39, 41]]} "
+                 "paths/global={'l2': [228, 259, 727], "
+                 "              'memory': [701, 732, 1200]} "
+                 "noise={'jitter_cycles': 0.92, 'spike_rate': 0.00179, "
+                 "       'spike_cycles': 167}"),
+        "tlb");
+    const json_t *const value =
+        json_object_get(json_object_get(f, "tlb_l2.policy"), "value");
+    ck_assert(value == NULL || strcmp(json_string_value(value), "lru") == 0);
+    json_decref(f);
+}
+END_TEST
+
 /* Of few regions in a window hardly a place comes from nowhere, and whether
  * they are of a second TLB or of none is not known: one level at least. */
 START_TEST(what_fills_a_window_is_a_bound)
@@ -848,6 +872,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
+    tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);

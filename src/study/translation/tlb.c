@@ -90,11 +90,15 @@ static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
         of_one * fmax(fit + error, ceil(most_of_about * about)), -1);
 }
 
-/* Hits and misses of a set that is not one look like victims of chance. */
-static bool is_by_chance(const struct tlb_question *q, size_t level)
+/* Places that push each other out may be of several sets, if ways and sets did
+ * not come out: their hits and misses look like victims of chance, or like a
+ * policy that they are not of (of 29 of four sets nru, where it was lru). */
+static bool is_of_a_set(const struct tlb_question *q, size_t level)
 {
-    return strcmp(q->finding[level][TLB_POLICY]->value.text,
-                  cache_policy_name(POLICY_RANDOM)) == 0;
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const bool chance = strcmp(q->finding[level][TLB_POLICY]->value.text,
+                               cache_policy_name(POLICY_RANDOM)) == 0;
+    return tlb->sets > 0 && (tlb->entries > 0 || !chance);
 }
 
 /* Places of a set hit that no policy would have kept in so many ways (H200: of
@@ -152,8 +156,7 @@ static void report_entries(struct tlb_question *q, size_t level)
     }
     if (is_noise(tlb))
         tlb_none(q, level, TLB_ENTRIES, TLB_ENTRIES, why_tlb_unclear);
-    if ((tlb->entries == 0 || tlb->sets == 0) &&
-        tlb_is_found(q, level, TLB_POLICY) && is_by_chance(q, level))
+    if (tlb_is_found(q, level, TLB_POLICY) && !is_of_a_set(q, level))
         finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     if (tlb->sets > 0)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
