@@ -543,6 +543,32 @@ START_TEST(walks_that_differ_are_no_noise)
 }
 END_TEST
 
+/* Some of the pages that were to be walked to are in the second TLB yet, so
+ * that what all cost together is what none does. */
+START_TEST(pages_that_stay_are_no_walks)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 memory_bytes=268435456 clock_overhead=30 "
+                 "caches/l2={'sets': 640, 'ways': 4, 'sector': 128, "
+                 "           'policy': 'plru'} "
+                 "tlbs/l1={'page': 262144, 'region': 4194304, "
+                 "         'entries': 83, 'policy': 'nru'} "
+                 "tlbs/l2={'page': 262144, 'sets': 2048, 'ways': 7, "
+                 "         'set_bits': [[18, 30], [19, 31], [20, 32], "
+                 "         [21, 33], [22, 34], [23, 35], [24, 36], [25, 37], "
+                 "         [26, 38], [27, 39], [28, 40]]} "
+                 "paths/global={'l2': [391, 445, 886], "
+                 "              'memory': [738, 792, 1233]} "
+                 "noise={'jitter_cycles': 0.4, 'spike_rate': 0.00075, "
+                 "       'spike_cycles': 207}"),
+        "patterns");
+    const json_t *const walk = json_array_get(
+        json_object_get(json_object_get(f, "memory.patterns_cg"), "value"), 2);
+    ck_assert(json_is_null(walk) || fabs(json_number_value(walk) - 886) < 9);
+    json_decref(f);
+}
+END_TEST
+
 /* But how many levels there are: what a window holds is a bound. */
 START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 {
@@ -872,6 +898,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
+    tcase_add_test(t, pages_that_stay_are_no_walks);
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);
