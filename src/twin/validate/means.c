@@ -77,12 +77,13 @@ static struct cost cost_of_walk(const struct samples *s, const char *name)
 }
 
 /* The long walk less the short one, by what it has more.  Late loads come by
- * chance: twice as many may here and none there; but where most walks have none
- * and agree, nothing was added. */
+ * chance: twice as many may here and none there; but where a quarter of the
+ * walks have none, no more than by how much the half of them differ. */
 static struct cost cost_of_chase(const struct trying *t,
                                  const struct samples *s)
 {
-    static const double most = 0.7;
+    /* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4. */
+    static const double most = 1.2;
     if (s->rows == 0)
         return (struct cost){0};
     const double visits = (double)samples_at(s, 0, samples_column(s, "visits"));
