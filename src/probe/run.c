@@ -842,7 +842,12 @@ static int replay(struct prober *p, struct experiment *e, const char *name,
         guard_recall(&p->guard, samples->disturbed);
     if (status == 0)
         status = probe_prepare(e, p->info, err);
-    return status == 0 ? samples_check(e, samples, err) : status;
+    if (status == 0)
+        status = samples_check(e, samples, err);
+    /* What broke off after some of its pieces was disturbed, not damaged. */
+    if (status != 0 && samples->disturbed != NULL)
+        error_set(err, status, "%s", samples->disturbed);
+    return status;
 }
 
 static int run_named(struct prober *p, const char *text, const char *name,

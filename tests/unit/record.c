@@ -582,6 +582,10 @@ static const struct {
     {"clock",               CLOCK "rows 3\n0 1 2 3\n1 1 2 3\n0 1 2 3\n",
      "not in their order"},
     {"clock",               CLOCK "rows 2\n0 1 2 3\n0 1 2 3\n", "not as many rows"},
+    {"clock",
+     "experiment clock\ndisturbed somebody was there\n"
+     "columns repeat pair cycles ns\nrows 2\n0 1 2 3\n0 1 2 3\n",
+     "somebody was there"},
     {"banks to=2",
      "experiment banks to=2\ncolumns repeat case visits short long\n"
      "rows 2\n0 1 12 5 9\n0 5 12 5 9\n",                       "not in their order"},
