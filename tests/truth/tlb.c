@@ -604,6 +604,32 @@ START_TEST(what_goes_by_chance_is_not_pushed_out)
 }
 END_TEST
 
+/* Expected: the width of a region, or a doubt that holds it.  Buggy result:
+ * 512 KiB, since every second region comes to half of the ten sets. */
+START_TEST(half_of_the_sets_do_not_make_regions_wider)
+{
+    static const char *const study = "tlb";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 262144, 'policy': 'random', 'sets': 10, "
+                 "         'ways': 7} "
+                 "tlbs/l2={'page': 262144, 'region': 2097152, "
+                 "         'policy': 'nru', 'set_ways': [23, 15]} "
+                 "page_window={'bytes': 134217728, 'latency': 737} "
+                 "paths/global={'l2': [136, 173, 413], "
+                 "              'memory': [364, 401, 641]} "
+                 "noise={'jitter_cycles': 1.94, 'spike_rate': 0.00043, "
+                 "       'spike_cycles': 119}"));
+    json_t *const f = truth_findings(spec, 2, &study, 1);
+    const json_t *const region = json_object_get(f, "tlb_l1.region"),
+                        *const interval = json_object_get(region, "interval");
+    ck_assert_str_eq(truth_text(f, "tlb_l1.region", "status"), "in_doubt");
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 262144);
+    free(spec);
+    json_decref(f);
+}
+END_TEST
+
 /* Beside a victim buffer of one entry places of all four sets push each other
  * out: to whom they seem of one set its policy is another. */
 START_TEST(what_is_no_set_has_no_policy)
@@ -899,6 +925,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
     tcase_add_test(t, pages_that_stay_are_no_walks);
+    tcase_add_test(t, half_of_the_sets_do_not_make_regions_wider);
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);
