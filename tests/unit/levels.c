@@ -366,6 +366,8 @@ START_TEST(classify_takes_what_is_in_or_near_a_level)
     ck_assert_int_eq(levels_classify(&levels, 314), 1);
     ck_assert_int_eq(levels_classify(&levels, 316), 2);
     ck_assert_int_eq(levels_classify(&levels, 616), -1);
+    /* Behind the last one there is none, not one at nothing. */
+    ck_assert_int_eq(levels_classify(&levels, 1), -1);
 }
 END_TEST
 

@@ -302,6 +302,28 @@ START_TEST(few_more_instructions_are_told_and_many_refused)
 }
 END_TEST
 
+/* Wherever it stands. */
+START_TEST(one_more_in_front_is_told)
+{
+    struct sass code[1 + LONGEST];
+    code[0] = unary("SEL", 9, 9);
+    for (size_t i = 1; i <= LONGEST; i++)
+        code[i] = unary("MUFU.RCP", 0, 0);
+    const struct sass_proof_claim claim = {
+        .shorter = {code + 1, COPIES     },
+        .longer = {code,     LONGEST + 1},
+        .whole = {code,     LONGEST + 1},
+        .copies = COPIES,
+        .chains = 1,
+        .expected = "MUFU.RCP"
+    };
+    struct sass_proof timed = sass_proof_judge(&claim);
+    ck_assert_int_eq(timed.verdict, PROOF_VERIFIED);
+    ck_assert_uint_eq(timed.missed, 1);
+    sass_proof_free(&timed);
+}
+END_TEST
+
 START_TEST(empty_regions_are_folded)
 {
     struct sass_proof timed = judge_code(NULL, 0);
@@ -332,6 +354,7 @@ Suite *suite_sass_proof(void)
     tcase_add_test(t, a_jump_hides_the_chain);
     tcase_add_test(t, unknown_registers_hide_the_chain);
     tcase_add_test(t, few_more_instructions_are_told_and_many_refused);
+    tcase_add_test(t, one_more_in_front_is_told);
     tcase_add_test(t, empty_regions_are_folded);
     return suite;
 }

@@ -178,6 +178,10 @@ START_TEST(latencies_add_up)
     ASSERT_IS(p, "paths/global.ca/latency/l2", 210);
     ASSERT_IS(p, "paths/global.ca/latency/memory", 510);
     json_decref(p);
+    say_numbers("l1.miss_penalty=1");
+    p = twin(NULL);
+    ASSERT_IS(p, "paths/global.ca/latency/l2", 36);
+    json_decref(p);
     /* Without it L2 answers no sooner than to those who ask L2 alone. */
     p = twin("l1.miss_penalty");
     ASSERT_IS(p, "paths/global.ca/latency/l2", 200);
@@ -656,6 +660,17 @@ START_TEST(bounds_and_doubts_are_named)
 }
 END_TEST
 
+/* Less than a byte in a cycle is a rate, too. */
+START_TEST(slow_storage_has_its_rate)
+{
+    say_numbers("l2.read_bandwidth=0.5");
+    json_t *const p = twin(NULL);
+    ASSERT_IS(p, "caches/l2/read_bandwidth", 0.5);
+    ck_assert(!chosen(p, "l2.read_bandwidth"));
+    json_decref(p);
+}
+END_TEST
+
 START_TEST(one_latency_is_enough)
 {
     struct error err = {0};
@@ -740,6 +755,7 @@ Suite *suite_twin(void)
     tcase_add_test(t, instructions_that_were_timed);
     tcase_add_test(t, what_a_driver_reports_is_taken);
     tcase_add_test(t, bounds_and_doubts_are_named);
+    tcase_add_test(t, slow_storage_has_its_rate);
     tcase_add_test(t, one_latency_is_enough);
     tcase_add_loop_test(t, own_profile_is_nearest, 0, shipped);
     return suite;
