@@ -11,7 +11,9 @@
 #   SAN=address,undefined           under the sanitizers
 #   TRUTH=1            of analysis studies on whole GPUs, too, seconds each
 #   LIMIT=5            seconds of a core for a test
-#   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one
+#   SUITES='replay/h200'  these suites alone, or of `replay` that recording
+#   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one; several, each in a line of its own:
+#                       those that lived without the sanitizers, under them
 set -u
 number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-5}
 files=${FILES:-$(find src/analysis src/model src/study src/twin -name '*.c' | sort)}
@@ -82,33 +84,49 @@ choose() {
         }'
 }
 
-# The suites that ask this file, the shortest first.
+# The suites that ask this file, the shortest first.  Of a study those stand here
+# that can notice and take seconds of a core; replay/h200 runs what a real GPU
+# answered through every study in two seconds.
 suites_of() { # FILE
+    [ -n "${SUITES:-}" ] && echo "$SUITES" && return
     name=$(basename "$1" .c)
     "$check" -l | grep -x "$name" | tr '\n' ' '
     case $1 in
     src/model/cache.c) echo sim_caches sim truth_seeds ;;
     src/model/*) echo sim truth_banks ;;
     src/analysis/statistics/crowd.c) echo fleet ;;
-    src/analysis/statistics/*) echo stats laps guard timer truth_seeds ${TRUTH:+truth_levels} ;;
-    src/analysis/curve/*) echo change levels knee truth_seeds ${TRUTH:+truth_levels} ;;
-    src/analysis/structure/*) echo trace_fit policy structure truth_seeds ${TRUTH:+truth_conflict truth_levels} ;;
-    src/analysis/*) echo hits search truth_seeds ${TRUTH:+truth_levels} ;;
+    src/analysis/statistics/*) echo stats laps guard timer truth_seeds replay ${TRUTH:+truth_levels} ;;
+    src/analysis/curve/*) echo change levels knee truth_seeds replay ${TRUTH:+truth_levels} ;;
+    src/analysis/structure/*) echo trace_fit policy structure truth_seeds replay ${TRUTH:+truth_icache truth_conflict truth_levels} ;;
+    src/analysis/sass_proof.c) echo sass ;;
+    src/analysis/*) echo hits search truth_seeds replay ${TRUTH:+truth_levels} ;;
+    src/twin/validate/*) echo twin library ${TRUTH:+truth_validate} ;;
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
-    src/study/cache/*) echo structure truth_seeds truth_levels truth_conflict truth_sharing ;;
-    src/study/code/*) echo truth_icache ;;
-    src/study/l2/*) echo truth_partitions ;;
-    src/study/translation/*) echo truth_levels truth_tlb ;;
-    src/study/instruction/*) echo truth_isa library ;;
-    src/study/load/*) echo truth_load truth_bandwidth truth_loaded truth_contention truth_placement truth_operators truth_hints ;;
-    src/study/chip/*) echo truth_banks truth_levels ;;
-    *) echo plan script doubt costs truth_levels truth_noisy ;;
+    src/study/cache/instances.c | src/study/cache/sharing.c)
+        echo replay/h200 replay/h200-shared ${TRUTH:+truth_sharing} ;;
+    src/study/cache/*) echo structure truth_seeds replay/h200 replay/h200-shared truth_conflict ${TRUTH:+truth_levels} ;;
+    src/study/code/*) echo replay/h200-code ${TRUTH:+truth_icache} ;;
+    src/study/l2/*) echo replay/h200 truth_partitions ;;
+    src/study/translation/*) echo replay/h200 replay/h100 replay/h200-shared ${TRUTH:+truth_tlb truth_levels} ;;
+    src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
+    src/study/load/l2_residency.c) echo truth_hints replay/h200-load ;;
+    src/study/load/contention.c) echo truth_contention replay/h200 ;;
+    src/study/load/bandwidth*) echo replay/h200 truth_bandwidth ;;
+    src/study/load/loaded_latency.c) echo replay/h200 truth_loaded ;;
+    src/study/load/links*) echo truth_links ;;
+    src/study/load/transpose.c | src/study/load/reads.c) echo replay/h200-load replay/h200 truth_operators ;;
+    src/study/load/*) echo replay/h200 truth_load truth_placement ;;
+    src/study/chip/shared_memory.c) echo replay/h200 truth_banks ;;
+    src/study/chip/*) echo replay/h200 library ;;
+    *) echo plan script doubt costs replay/h200 library truth_noisy ;;
     esac
 }
 
 # The copy that mutants are made in; it is built once, then one file at a time.
 tar cf - Makefile src include tests tools profiles packaging results docs examples .clang-format \
     2>/dev/null | (cd "$work" && tar xf -)
+# What the run before left of its last mutant is older than what was built of it.
+[ -f "$work/chosen" ] && cut -d: -f1 "$work/chosen" | sort -u | (cd "$work" && xargs touch -c)
 out=${SAN:+/san}
 check=$work/build$out/check
 build() {
@@ -118,10 +136,20 @@ build() {
 build || { tail -20 "$work/log"; exit 2; }
 
 alive=0 noticed=0 none=0
-passes() { # SUITE
-    # By a core's seconds: what else the host does is all the same.
+only() { # the suite, or a recording of `replay`; the command
+    one=$1
+    shift
+    case $one in
+    h[0-9]*) REPLAY=$one "$@" ;;
+    *) "$@" ;;
+    esac
+}
+passes() { # SUITE or replay/RECORDING
+    # By a core's seconds: what else the host does is all the same.  A mutant that
+    # takes too long does so in every test of a suite: that has an end, too.
     (cd "$work" && ulimit -t "$limit" && CK_TIMEOUT_MULTIPLIER=20 \
-        "$check" -j 1 "$1" >"$work/out" 2>&1)
+        only "${1#*/}" timeout -k 1 $((20 * limit)) "$check" -j 1 "${1%/*}" \
+        >"$work/out" 2>&1)
 }
 notice() { # the suites
     for suite in "$@"; do
@@ -130,7 +158,7 @@ notice() { # the suites
     done
     return 1
 }
-{ [ -n "${ONLY:-}" ] && echo "$ONLY" || places | choose; } >"$work/chosen"
+{ [ -n "${ONLY:-}" ] && printf '%s\n' "$ONLY" || places | choose; } >"$work/chosen"
 # What fails, or takes too long, with no mutant tells nothing of one.
 : >"$work/bad"
 while IFS= read -r place; do

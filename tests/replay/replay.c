@@ -5,7 +5,8 @@
  * STUDY…]", two files beside it: all studies on the recording, or the costs of
  * the instructions that match, or the named studies must report what the golden
  * report says.
- * GOLDENS=1 in the environment writes the goldens anew (`make goldens`).
+ * GOLDENS=1 in the environment writes the goldens anew (`make goldens`);
+ * REPLAY=NAME runs that test alone.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -284,11 +285,17 @@ Suite *suite_replay(void)
 {
     TCase *t;
     Suite *const suite = suite_of("replay", 60, &t);
-    if (glob(FOLDER "/*.test", 0, NULL, &tests) != 0)
+    const char *const only = getenv("REPLAY");
+    char *const pattern =
+        xasprintf(FOLDER "/%s.test", only != NULL ? only : "*");
+    if (glob(pattern, 0, NULL, &tests) != 0)
         tests = (glob_t){0};
+    free(pattern);
     tcase_add_test(t, there_are_recordings);
     tcase_add_loop_test(t, a_recorded_gpu_gives_its_golden_report, 0,
                         (int)tests.gl_pathc);
+    if (only != NULL)
+        return suite;
     tcase_add_test(t, a_replay_reports_what_the_run_did);
     tcase_add_test(t, what_a_recording_lacks_is_named);
     tcase_add_test(t, a_replay_cannot_be_recorded);
