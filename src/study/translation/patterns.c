@@ -313,6 +313,27 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     return count;
 }
 
+/* What pushes out of the first TLB may push out of the second, too, as the
+ * first load of each launch on a random GPU, and some are late: what the second
+ * misses are others than it is asked for. */
+static size_t drop_walked(struct patterns_question *q, double *cycles,
+                          size_t count)
+{
+    const struct tlb_facts *const t = q->t->tlb;
+    const double most = q->cycles[P1].cycles + q->memory->overhead.cycles +
+                        t[1].middle - t[0].hit;
+    size_t kept = 0;
+    if (q->cached) /* then a miss may cost more than it does elsewhere */
+        return count;
+    for (size_t i = 0; i < count; i++)
+        if (cycles[i] < most)
+            cycles[kept++] = cycles[i];
+    if (2 * kept > count)
+        return kept;
+    q->why[P2] = why_pattern_unlike;
+    return count;
+}
+
 /*
  * What pushes out may not reach all entries, as of victims by chance or of
  * entries that cover several places: then some loads find what they should
@@ -369,7 +390,7 @@ static void ask_pushed_out(struct patterns_question *q, int pattern)
             all[kept++] = cycles.at[i];
     }
     if (pattern == P2 && kept > 0 && needs_translation(q, all, kept))
-        kept = drop_hits(q, all, kept);
+        kept = drop_walked(q, all, drop_hits(q, all, kept));
     if (pattern == P3 && kept > 0 && needs_translation(q, all, kept) &&
         !are_pushed_out(q, q->cycles[P1].cycles + q->memory->overhead.cycles,
                         all, kept))
