@@ -217,8 +217,7 @@ static struct translation translation_of(const struct building *b)
     struct translation t = {.count = b->tlbs};
     double more = 0;
     for (unsigned i = 0; i < b->tlbs; i++) {
-        char tlb[8];
-        snprintf(tlb, sizeof tlb, "tlb_l%u", i + 1);
+        const char tlb[] = {'t', 'l', 'b', '_', 'l', (char)('1' + i), '\0'};
         more += told_number(b->told, tlb, "miss_penalty");
         t.more[i] = more;
     }
