@@ -162,7 +162,9 @@ static double least_miss(const struct fact_first_level *n)
  * the script's own hits tell, too: what a reader looks for again was loaded
  * just before.  Of these only what may be a hit counts: no load of the next
  * cache makes the limit.  Where hits are cheaper than what the lines of a whole
- * group cost, the cache is too small for a group, and they alone count.
+ * group cost, the cache is too small for a group, and they alone count.  Code
+ * that was not there makes a load a few cycles late, the same each time: what
+ * is nearer than a quarter to the least of a miss is a hit.
  */
 static struct limits limits_of_pairs(const struct instances_question *q,
                                      const double *cycles, size_t pairs)
@@ -177,9 +179,10 @@ static struct limits limits_of_pairs(const struct instances_question *q,
     const double hit = stats_median(own, count);
     const double limit = fmax(first_level_limit(q->first, own, count, hit),
                               first_level_limit(q->first, again, count, hit));
+    const double nearer = hit + (least_miss(q->first) - hit) / 4;
     struct limits l = {.first = limit};
     if (q->first->hit <= limit)
-        l = (struct limits){.first = fmax(q->first->limit, limit),
+        l = (struct limits){.first = fmax(fmax(q->first->limit, limit), nearer),
                             .next = q->next};
     /* As far beyond the limit as that is from what most hits cost. */
     l.clear = least_miss(q->first) > 2 * l.first - hit;
@@ -321,9 +324,8 @@ static void add_floods(const struct instances_question *q, struct script *s,
 {
     const size_t lanes = r->count;
     const uint64_t loads = first_level_flood(q->first, q->row, times);
-    const struct flood flood = {loads,
-                                loads < 2 * q->first->overfill ? 2 : 1,
-                                {0, q->first->loads}};
+    const struct flood flood = {
+        loads, loads < 2 * q->first->overfill ? 2 : 1, {0, q->first->loads}};
     add_flood(s, lanes, r->base, &flood);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
@@ -621,8 +623,7 @@ static void instances_run(struct lab *lab)
     };
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
         const struct instances_question q = question_of(lab, asked[i]);
-        const char *const why =
-            why_not(&q, level_table[asked[i]].component);
+        const char *const why = why_not(&q, level_table[asked[i]].component);
         lab_about(lab, asked[i]);
         if (why == NULL) {
             instances_ask(&q);
