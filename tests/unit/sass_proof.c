@@ -271,6 +271,18 @@ START_TEST(unknown_registers_hide_the_chain)
 }
 END_TEST
 
+/* Of copies from `shorter` on, and of LONGEST and an instruction from `code`. */
+static struct sass_proof_claim claim_of_one_more(const struct sass *shorter,
+                                                 const struct sass *code)
+{
+    return (struct sass_proof_claim){.shorter = {shorter, COPIES},
+                                     .longer = {code, LONGEST + 1},
+                                     .whole = {code, LONGEST + 1},
+                                     .copies = COPIES,
+                                     .chains = 1,
+                                     .expected = "MUFU.RCP"};
+}
+
 /* An instruction now and then to hold a value is no matter, one for every
  * other copy is. */
 START_TEST(few_more_instructions_are_told_and_many_refused)
@@ -280,14 +292,7 @@ START_TEST(few_more_instructions_are_told_and_many_refused)
         code[i] = unary("MUFU.RCP", 0, 0);
     for (size_t i = LONGEST; i < LONGEST + COPIES; i++)
         code[i] = unary("SEL", 9, 9);
-    struct sass_proof_claim claim = {
-        .shorter = {code, COPIES     },
-        .longer = {code, LONGEST + 1},
-        .whole = {code, LONGEST + 1},
-        .copies = COPIES,
-        .chains = 1,
-        .expected = "MUFU.RCP"
-    };
+    struct sass_proof_claim claim = claim_of_one_more(code, code);
     struct sass_proof timed = sass_proof_judge(&claim);
     ck_assert_int_eq(timed.verdict, PROOF_VERIFIED);
     ck_assert_uint_eq(timed.missed, 1);
@@ -309,14 +314,7 @@ START_TEST(one_more_in_front_is_told)
     code[0] = unary("SEL", 9, 9);
     for (size_t i = 1; i <= LONGEST; i++)
         code[i] = unary("MUFU.RCP", 0, 0);
-    const struct sass_proof_claim claim = {
-        .shorter = {code + 1, COPIES     },
-        .longer = {code,     LONGEST + 1},
-        .whole = {code,     LONGEST + 1},
-        .copies = COPIES,
-        .chains = 1,
-        .expected = "MUFU.RCP"
-    };
+    const struct sass_proof_claim claim = claim_of_one_more(code + 1, code);
     struct sass_proof timed = sass_proof_judge(&claim);
     ck_assert_int_eq(timed.verdict, PROOF_VERIFIED);
     ck_assert_uint_eq(timed.missed, 1);
