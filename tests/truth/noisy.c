@@ -68,10 +68,34 @@ START_TEST(late_loads_change_no_cost)
 }
 END_TEST
 
+/* Others use L2 so much that whether L1 keeps global loads does not show; that it
+ * keeps local ones does, which cost less.  Buggy result: those as L1's. */
+START_TEST(another_way_to_l1_is_not_told_for_it)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 memory_bytes=268435456 caches/l2/sets=512 "
+                 "caches/l1={'sets': 32, 'ways': 4} "
+                 "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 400} "
+                 "paths/global.cg={'l2': 200, 'memory': 400} "
+                 "paths/local={'l1': 30, 'l2': 190, 'memory': 390} "
+                 "neighbour={'from': 'l2', 'share': 0.4, 'cycles': 300, "
+                 "           'burst': 16} "
+                 "noise={'jitter_cycles': 1.5}"),
+        "latency");
+    ck_assert_str_eq(truth_text(findings, "l1.caches_global", "status"),
+                     "not_measured");
+    ck_assert_str_eq(truth_text(findings, "local.latency", "status"),
+                     "measured");
+    is_right(findings, "l1.latency", 40, false);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_noisy(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_noisy", 60, &t);
     tcase_add_loop_test(t, late_loads_change_no_cost, 0, COUNT_OF(noises));
+    tcase_add_test(t, another_way_to_l1_is_not_told_for_it);
     return suite;
 }

@@ -318,8 +318,10 @@ static void l1_policy_run(struct lab *lab)
     report_l1(lab, &c, cached);
     ask_trace_overhead(lab, cached ? l1 : l2, cached ? &c.ca : &c.cg);
     ask_spaces(lab, &c.cg);
-    /* Where only local loads are cached in L1, they show it. */
-    cached_in_l1->as_local = !cached && fact_cached(lab, LEVEL_LOCAL)->present;
+    /* Where surely only local loads are cached in L1, they show it: by another
+     * way it costs something else. */
+    cached_in_l1->as_local =
+        is_certain(&c, false) && fact_cached(lab, LEVEL_LOCAL)->present;
 }
 
 const struct study study_l1_policy = {
