@@ -76,6 +76,7 @@ struct field {
     int laps;
     double *alone[PARTS]; /* what an atomic costs, by SMs of each part */
     int *slice;
+    bool *torn; /* of each line: it waited for two */
     size_t slices;
     size_t twice, unclear; /* lines that waited for two; for none quite */
     double waits;          /* the least that a hot line's own atomics waited */
@@ -179,7 +180,9 @@ static bool sort_by(const struct slices *s, struct field *f, size_t hot)
     }
     const int slice = slice_of(f, waits);
     for (size_t i = 0; i < f->lines; i++) {
-        f->twice += waits[i] && f->slice[i] != UNSORTED && f->slice[i] != slice;
+        const bool other = f->slice[i] != UNSORTED && f->slice[i] != slice;
+        f->twice += waits[i] && other;
+        f->torn[i] = f->torn[i] || (waits[i] && other);
         if (waits[i] && f->slice[i] == UNSORTED)
             f->slice[i] = slice;
     }
@@ -191,6 +194,7 @@ static bool sort_by(const struct slices *s, struct field *f, size_t hot)
 static const char *sort_lines(const struct slices *s, struct field *f)
 {
     f->slice = lab_alloc(s->lab, f->lines, sizeof *f->slice);
+    f->torn = lab_alloc(s->lab, f->lines, sizeof *f->torn);
     for (size_t i = 0; i < f->lines; i++)
         f->slice[i] = UNSORTED;
     for (size_t part = 0; part < s->parts; part++)
@@ -216,8 +220,16 @@ static uint64_t address_of(const struct field *f, size_t i)
     return i * f->step & (f->bytes - 1);
 }
 
-/* The masks of lines that are constant within each slice; 0: not known, or
- * there are none. */
+/* Whether they leave of equal slices what no further XOR would tell apart: of
+ * an even rest one would, and a line in a wrong slice hides it. */
+static bool are_all_masks(const struct field *f, size_t masks)
+{
+    return f->slices % ((size_t)1 << masks) == 0 &&
+           (f->slices >> masks) % 2 == 1;
+}
+
+/* The masks of lines that are constant within each slice, but for lines that
+ * waited for two; 0: not known, or there are none. */
 static size_t find_masks(const struct field *f, struct index_function *masks)
 {
     uint64_t first[SLICES_MOST];
@@ -226,7 +238,7 @@ static size_t find_masks(const struct field *f, struct index_function *masks)
     for (size_t i = 0; i < f->lines; i++) {
         const uint64_t line = address_of(f, i) / UNIT;
         const int slice = f->slice[i];
-        if (slice == UNSORTED)
+        if (slice == UNSORTED || f->torn[i])
             continue;
         if (seen[slice])
             index_function_add(masks, line ^ first[slice], true);
@@ -235,9 +247,8 @@ static size_t find_masks(const struct field *f, struct index_function *masks)
         seen[slice] = true;
     }
     index_function_solve(masks, f->bytes / UNIT - 1);
-    return masks->since >= SURE && f->slices % ((size_t)1 << masks->masks) == 0
-               ? masks->masks
-               : 0;
+    return masks->since >= SURE && are_all_masks(f, masks->masks) ? masks->masks
+                                                                  : 0;
 }
 
 static struct value value_of_masks(const struct index_function *masks)
