@@ -113,6 +113,17 @@ static const struct unlike unlikes[] = {
      "slices", "l2.slice_bits",
      "[[8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 26, 29], "
      "[11, 12, 13, 16, 19, 28, 29]]"},
+    /* As many places as push out of the second TLB fit into the first one,
+     * which each SM has of its own. */
+    {"sms=7 sms_per_tpc=3 tpcs_per_gpc=1 memory_bytes=1073741824 "
+     "tlbs={'l1': {'page': 131072, 'region': 131072, 'fill': 'region', "
+     "'scope': 'sm', 'policy': 'lru', 'entries': 124}, "
+     "'l2': {'page': 2097152, 'region': 2097152, 'fill': 'page', "
+     "'scope': 'gpc', 'policy': 'fifo', 'entries': 26}} "
+     "noise={'jitter_cycles': 0.43, 'spike_rate': 0.0017, "
+     "'spike_cycles': 477} "
+     "paths/global={'l2': [400, 451, 713], 'memory': [896, 947, 1209]}",
+     "tlb", "tlb_l2.sms_sharing", "3"},
 };
 
 START_TEST(what_misled_is_told)

@@ -32,6 +32,16 @@ static uint64_t places_of(const struct tlb_question *q, size_t level)
                             : tlb_pool(q, level);
 }
 
+/* Whether a TLB before the level may hold most of those: then an SM that has
+ * one of its own asks the level for few of them, from its second turn on. */
+static bool may_stay_nearer(const struct tlb_question *q, size_t level)
+{
+    bool may = false;
+    for (size_t i = 0; i < level; i++)
+        may = may || tlb_pool(q, level) <= 2 * q->t->tlb[i].about;
+    return may;
+}
+
 static void write_pushers(const struct tlb_question *q, size_t level,
                           size_t reader, struct buf *steps)
 {
@@ -42,6 +52,8 @@ static void write_pushers(const struct tlb_question *q, size_t level,
         tlb_write_nearer(steps, at, c);
         tlb_write(steps, at, &c->set);
     } else {
+        if (may_stay_nearer(q, level))
+            tlb_write_nearer(steps, at, c);
         buf_printf(steps, ",%s0:%" PRIu64 ":1", at, tlb_pool(q, level));
     }
 }
