@@ -92,6 +92,25 @@ static const struct unlike unlikes[] = {
      "noise={'jitter_cycles': 1.18, 'spike_rate': 0.0025, 'spike_cycles': 196} "
      "paths/global={'l2': 211, 'memory': 704}",
      "verdict", "l2.size", "262144"},
+    /* Half of L2 is far, and of its copies that lie near some go again, from
+     * sets that many lines come to: what misses L1 then finds both. */
+    {"sms=18 caches/l1={'line': 128, 'sector': 32, 'policy': 'plru', "
+     "'sets': 8, 'ways': 16, 'set_bits': [10, 11, 12]} "
+     "caches/l2={'line': 128, 'sector': 64, 'policy': 'plru', 'sets': 384, "
+     "'ways': 8, 'scope': 'gpu', 'partitions': {'bits': [14, 17, 19], "
+     "'far_cycles': 113, 'replicates': true}, "
+     "'set_bits': [[7, 10, 14, 15, 17, 19, 21, 23, 25, 26, 27, 29], "
+     "[8, 10, 11, 14, 15, 16, 17, 18, 21, 22, 24, 25, 27, 28, 29], "
+     "[9, 11, 12, 15, 16, 17, 18, 21, 22, 24, 25, 26]], "
+     "'slices': {'modulo': 3, 'from_bit': 8, "
+     "'bits': [[7, 9, 10, 11, 12, 13, 15, 16, 17, 20, 21, 25, 27, 28], "
+     "[7, 8, 11, 16, 17, 18, 20, 24, 25, 27], "
+     "[9, 10, 17, 18, 20, 21, 23, 25, 26, 28, 29]]}} "
+     "noise={'jitter_cycles': 0.66, 'spike_rate': 0.00011, "
+     "'spike_cycles': 247} "
+     "paths/global.ca={'l1': 22, 'l2': 292, 'memory': 826} "
+     "paths/global.cg={'l2': 292, 'memory': 826}",
+     "latency", "l1.miss_penalty", "270"},
     /* An address waits for its translation now and then, and so for a line that
      * is in no slice of its own. */
     {"sms=6 sms_per_tpc=3 tpcs_per_gpc=7 memory_bytes=4294967296 "

@@ -149,6 +149,8 @@ static struct laps summary(const struct sums *s, size_t n, double spread,
         .mean = all,
         .early = all - mean,
         .mean_error = stats_mean_error(s->mean, s->groups),
+        .median =
+            s->kept > 0 ? stats_quantile(s->typical, s->kept, 0.5) : cycles,
     };
 }
 

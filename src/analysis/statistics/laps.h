@@ -22,6 +22,7 @@ struct laps {
     double excess_error;     /* standard error of cost.excess */
     double mean, mean_error; /* of all that count; its standard error */
     double early;            /* what those take off that do not count */
+    double median; /* of what addresses cost; far from the mean of two kinds */
 };
 
 /* Loads of one address in the order of their laps; `step` as of
