@@ -293,6 +293,31 @@ START_TEST(what_finds_misses_is_known_or_not_said)
 }
 END_TEST
 
+/* What finds L2 near costs half as much again as a hit, and less than half-way
+ * to the mean of near and far: what misses is no hit, and of random victims no
+ * more is said to fit than does (7552 B were). */
+START_TEST(near_misses_are_no_hits)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=62 caches/readonly={'line': 64, 'sector': 32, 'sets': 1, "
+                 "'ways': 96, 'policy': 'random'} "
+                 "caches/l2={'line': 64, 'sector': 32, 'policy': 'nru', "
+                 "'sets': 506, 'ways': 12, 'scope': 'gpu', "
+                 "'partitions': {'bits': [13, 14, 18, 19], 'far_cycles': 155, "
+                 "'replicates': false}} "
+                 "noise={'jitter_cycles': 0.07, 'spike_rate': 0.0022, "
+                 "'spike_cycles': 322} "
+                 "paths/global={'l2': 127, 'memory': 233} "
+                 "paths/readonly={'readonly': 122, 'l2': 184, 'memory': 290}"),
+        "size");
+    const json_t *const size =
+        json_object_get(json_object_get(findings, "readonly.size"), "value");
+    ck_assert(json_is_number(size));
+    ck_assert_double_eq_tol(json_number_value(size), 6144, 1);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -302,6 +327,7 @@ Suite *suite_truth_unlike(void)
     t = suite_slow(suite, 60);
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
+    tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, a_cache_hardly_larger_is_another);
     tcase_add_test(t, sets_of_unlike_ways_are_not_told_as_equal);
     tcase_add_test(t, lines_that_may_be_shorter_are_not_told);

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/search.h"
@@ -400,6 +401,28 @@ static double margin_of(double low, double high)
     return fmax(4, 0.25 * (high - low));
 }
 
+/* Clearly many of a ring's loads: spikes are one in fifty at most. */
+enum { CLEARLY = 12 };
+
+/* What finds L2 near may cost little more than a hit, where as much finds it
+ * far: then a half of both is above all near ones.  The least that such loads
+ * cost, timing included; `half` where they are no clear share, or where costs
+ * between a hit and that may be those of hits in farther parts. */
+static double least_miss(struct size_question *q, const struct column *c,
+                         double half)
+{
+    const double hit = q->facts->hit;
+    const double above = hit + fmax(8, 0.1 * hit) + fact_trace(q->lab)->cycles;
+    double *const near = lab_alloc(q->lab, c->count, sizeof *near);
+    memcpy(near, c->at, c->count * sizeof *near);
+    const size_t count = hits_between(near, c->count, above, half);
+    if (!q->row->of_sm || above >= half || count * CLEARLY < c->count)
+        return half;
+    const double low = stats_quantile(near, count, 0.02);
+    const double high = stats_quantile(near, count, 0.98);
+    return fmax(low - margin_of(low, high), above);
+}
+
 /* What misses of a ring cost in a trace; false if less than one load in
  * `share_least` is one. */
 static bool learn_misses_of(struct size_question *q, uint64_t bytes,
@@ -415,13 +438,17 @@ static bool learn_misses_of(struct size_question *q, uint64_t bytes,
         q->lab, "cycles",
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " %s visits=2048",
         level_ring(q->row), bytes / q->stride * q->stride, q->stride, fill);
-    const size_t slow = hits_between(c.at, c.count, half, INFINITY);
+    const double least = least_miss(q, &c, half);
+    const size_t slow = hits_between(c.at, c.count, least, INFINITY);
     if (slow * share_least < c.count || slow == 0)
         return false;
     const double low = stats_quantile(c.at, slow, 0.02);
-    const double high = stats_quantile(c.at, slow, 0.98);
+    double high = stats_quantile(c.at, slow, 0.98);
     const double margin = margin_of(low, high);
-    q->low = fmax(low - margin, half);
+    /* The far ones, as far above the mean of both, may not be among these. */
+    if (least < half)
+        high = fmax(high, 2 * (f->miss + fact_trace(q->lab)->cycles) - low);
+    q->low = fmax(low - margin, least);
     q->high = high + margin;
     return true;
 }
@@ -431,7 +458,7 @@ static bool learn_misses_of(struct size_question *q, uint64_t bytes,
  * put out the fewest; spikes are one load in fifty at most. */
 static bool learn_misses(struct size_question *q)
 {
-    enum { CLEARLY = 12, ANY = 2048 };
+    enum { ANY = 2048 };
     const struct fact_bracket *const f = q->facts;
     return learn_misses_of(q, f->overflows / 8 * 9, CLEARLY) ||
            learn_misses_of(q, 2 * f->overflows, CLEARLY) ||
