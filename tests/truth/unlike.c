@@ -318,6 +318,32 @@ START_TEST(near_misses_are_no_hits)
 }
 END_TEST
 
+/* Rings in order fill half of the sets first, so that they tell too little; of
+ * a module's constants hardly more lines than that lie behind, and find room in
+ * the other half, though they are as long. */
+START_TEST(few_lines_deny_no_many)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=14 mapping_bytes=0 clock_overhead=14 "
+                 "caches/const_l1={'line': 64, 'sector': 32, 'sets': 1, "
+                 "'ways': 11, 'policy': {'kind': 'lru_midpoint', "
+                 "'behind': 3}} "
+                 "caches/const_l15={'line': 128, 'sector': 32, 'sets': 2, "
+                 "'ways': 96, 'policy': 'random', 'set_bits': [13]} "
+                 "noise={'jitter_cycles': 0.21, 'spike_rate': 0.02, "
+                 "'spike_cycles': 377} "
+                 "paths/global={'l2': 388, 'memory': 515} "
+                 "paths/constant={'const_l1': 52, 'const_l15': 135, "
+                 "'l2': 388, 'memory': 515}"),
+        "line");
+    const json_t *const line =
+        json_object_get(json_object_get(findings, "const_l15.line"), "value");
+    ck_assert(json_is_number(line));
+    ck_assert_double_eq_tol(json_number_value(line), 128, 1);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -328,6 +354,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
     tcase_add_test(t, near_misses_are_no_hits);
+    tcase_add_test(t, few_lines_deny_no_many);
     tcase_add_test(t, a_cache_hardly_larger_is_another);
     tcase_add_test(t, sets_of_unlike_ways_are_not_told_as_equal);
     tcase_add_test(t, lines_that_may_be_shorter_are_not_told);

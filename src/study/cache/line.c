@@ -49,6 +49,7 @@ struct line_question {
     const struct fact_sector *sector;
     struct fact_line *line;
     uint64_t visits; /* loads of a chase that is timed */
+    bool torn; /* of the last candidate places of few deny those of many */
 };
 enum { VISITS = 4096 };
 
@@ -243,21 +244,34 @@ enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
 /* So many take a tenth of a second or two, at each place. */
 enum { ELEMENTS_SETTLED = 1 << 16 };
 
+/* Of so few more than fit some fit all the same where rings told too little: in
+ * a set of four ways code may have had one. */
+static bool is_hardly_more(const struct layout *l)
+{
+    return 4 * l->more < l->count;
+}
+
 /* True if a cache with lines of `line` bytes or more is overfull at every
- * place, surely if nearly all loads miss; false if at one all fits.  Nearly all
+ * place, surely if nearly all loads miss; false if at one all fits, unless that
+ * has hardly more lines than fit and one of many more is overfull.  Nearly all
  * do of too many lines alone: else more places are asked, where pairs cannot
  * be. */
-static bool is_overfull(const struct line_question *q, uint64_t line,
-                        bool *surely)
+static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
 {
     const bool many = q->facts->fits / line > ELEMENTS_MANY;
     const size_t count = many ? PLACES_LEAST : PLACES;
+    bool over = false; /* by many more than fit */
     *surely = true;
+    q->torn = false;
     for (size_t place = 0; lab_ok(q->lab) && place < PLACES_ALL; place++) {
         if (place >= count && (many || *surely || is_free(q)))
             break;
         const struct layout l = lay_out(q->row, q->facts, line, place);
-        if (l.more > 0 && !is_overfull_at(q, &l, surely))
+        if (l.more > 0 && is_overfull_at(q, &l, surely))
+            over = over || !is_hardly_more(&l);
+        else if (l.more > 0 && over && is_hardly_more(&l))
+            q->torn = true;
+        else if (l.more > 0)
             return false;
     }
     return true;
@@ -338,7 +352,7 @@ static size_t places_for(const struct level_row *row,
 
 /* The longest candidate may be the line of a cache of few: then elements twice
  * as far apart fit. */
-static bool is_absurd(const struct line_question *q, uint64_t line)
+static bool is_absurd(struct line_question *q, uint64_t line)
 {
     bool surely;
     return line == longest(q->facts) &&
@@ -347,11 +361,12 @@ static bool is_absurd(const struct line_question *q, uint64_t line)
 }
 
 /* False if that is absurd. */
-static bool conclude(const struct line_question *q, struct finding *f,
-                     uint64_t line, bool over)
+static bool conclude(struct line_question *q, struct finding *f, uint64_t line,
+                     bool over)
 {
+    const bool torn = q->torn;
     const bool absurd = over && is_absurd(q, line);
-    if (over && (places_for(q->row, q->facts, line) < PLACES_LEAST ||
+    if (over && (torn || places_for(q->row, q->facts, line) < PLACES_LEAST ||
                  (absurd && q->row->behind != LEVEL_COUNT)))
         report_doubt(q, f, line);
     else if (absurd)
@@ -364,7 +379,7 @@ static bool conclude(const struct line_question *q, struct finding *f,
 }
 
 /* The longest line of which too many, all over the place, do not fit. */
-static bool find_longest(const struct line_question *q, uint64_t least,
+static bool find_longest(struct line_question *q, uint64_t least,
                          uint64_t *line, bool *surely)
 {
     bool over = false;
