@@ -59,6 +59,17 @@ static const struct unlike unlikes[] = {
      "paths/global.ca={'l1': 39, 'l2': 151, 'memory': 663} "
      "paths/local={'l1': 39, 'l2': 151, 'memory': 663}",
      "sharing", "local.shares_with", "['l1']"},
+    /* Lines in a row come to half of the sets, of local memory to the other
+     * half than of global: the bit that tells is far above. */
+    {"sms=2 caches/l1={'line': 128, 'sector': 32, 'sets': 16, 'ways': 17, "
+     "'policy': {'kind': 'lru_midpoint', 'behind': 3}, 'address': 'virtual', "
+     "'set_bits': [[8, 9, 11, 15, 17, 20, 21, 22, 23, 24, 26, 28], "
+     "[7, 9, 11, 14, 15, 16, 18, 20, 24, 26, 28, 30], "
+     "[7, 9, 10, 12, 13, 14, 15, 17, 18, 19, 22, 26, 30], "
+     "[8, 9, 11, 17, 36, 19, 21, 25, 26, 28, 29, 30]]} "
+     "paths/global.ca={'l1': 46, 'l2': 275, 'memory': 702} "
+     "paths/local={'l1': 46, 'l2': 275, 'memory': 702}",
+     "sharing", "local.shares_with", "['l1']"},
     /* Only local memory is cached near, and all of it that a thread has is
      * hardly more than fits: once through it does not put out what was there,
      * as ways are marked in turns. */

@@ -54,9 +54,9 @@ void first_level_time(struct script *s, size_t reader,
 void first_level_overfill_by(struct script *s, size_t reader, uint64_t loads,
                              uint64_t apart)
 {
-    script_load(s, reader,
-                (struct segment){beyond, loads * FIRST_LEVEL_APART / apart,
-                                 apart});
+    script_load(
+        s, reader,
+        (struct segment){beyond, loads * FIRST_LEVEL_APART / apart, apart});
 }
 
 void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
@@ -64,7 +64,7 @@ void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
     first_level_overfill_by(s, reader, loads, FIRST_LEVEL_APART);
 }
 
-static uint64_t most_loads(const struct level_row *row)
+uint64_t first_level_most(const struct level_row *row)
 {
     return (row->room - beyond) / FIRST_LEVEL_APART;
 }
@@ -72,7 +72,7 @@ static uint64_t most_loads(const struct level_row *row)
 uint64_t first_level_flood(const struct fact_first_level *first,
                            const struct level_row *row, unsigned times)
 {
-    return u64_min(times * first->overfill, most_loads(row));
+    return u64_min(times * first->overfill, first_level_most(row));
 }
 
 /* Reader 0 loads past L1, reader 1 is of the kind. */
@@ -269,7 +269,7 @@ static void measure_overfill(struct lab *lab, const struct level_row *row,
 {
     uint64_t loads[STEPS_MOST];
     size_t count = 0;
-    for (uint64_t l = FEWEST; l <= most_loads(row) && count < STEPS_MOST;
+    for (uint64_t l = FEWEST; l <= first_level_most(row) && count < STEPS_MOST;
          l += (l & (l - 1)) == 0 ? l / 2 : l / 3)
         loads[count++] = l;
     const size_t first = u64_min(count, AT_ONCE);

@@ -58,6 +58,9 @@ void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 void first_level_overfill_by(struct script *script, size_t reader,
                              uint64_t loads, uint64_t apart);
 
+/* As many loads as there is room for. */
+uint64_t first_level_most(const struct level_row *row);
+
 /* The loads by which a kind pushes out what any cache that it fills held: so
  * many times what it was measured to need, or all that it has room for. */
 uint64_t first_level_flood(const struct fact_first_level *first,

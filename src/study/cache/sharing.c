@@ -13,6 +13,7 @@
  * hit, or one that nobody loaded, which must miss.
  */
 #include "analysis/hits.h"
+#include "base/num.h"
 #include "study/cache/first_level.h"
 #include "study/lab.h"
 #include "study/script.h"
@@ -174,17 +175,43 @@ static bool finds(struct sharing *q, size_t bringer, size_t finder)
            TALLY_NONE;
 }
 
-/* Whether `victim` loses its lines to `evictor`, whose loads are so far apart;
+/* Whether `victim` loses its lines to so many loads of `evictor`, so far apart;
  * open if that cannot be asked or told. */
 static enum hits_tally loses(struct sharing *q, size_t victim, size_t evictor,
-                             uint64_t apart)
+                             uint64_t flood, uint64_t apart)
 {
-    const uint64_t flood =
-        first_level_flood(&q->kind[evictor], &level_table[evictor], 2);
     return flood == 0 ? TALLY_OPEN
                       : settle(q, victim,
                                evict_script(q, victim, evictor, flood, apart),
                                judge_evict);
+}
+
+/*
+ * Loads in a row that push out the loader's own lines may leave out the sets of
+ * another's: a hashed index may deal what lies in a row to half of the sets or
+ * fewer, and others of local than of global memory, which is far off.  Rings in
+ * a row show as little of it.  So if both are one storage four times what the
+ * larger of them shows is loaded (as WIDER of size_bracket.c); 0: no more is
+ * needed than `flood`, or so few loads push out the evictor's own lines, less
+ * than an eighth, that it is no such storage.
+ */
+enum { WIDER = 4, LEFT_OUT = 8 };
+
+static uint64_t flood_of_both(const struct sharing *q, size_t victim,
+                              size_t evictor, uint64_t flood)
+{
+    const struct fact_bracket *const a =
+        fact_bracket(q->lab, (enum level_id)victim);
+    const struct fact_bracket *const b =
+        fact_bracket(q->lab, (enum level_id)evictor);
+    const uint64_t lines =
+        u64_max(a->present ? a->overflows : 0, b->present ? b->overflows : 0) /
+        FIRST_LEVEL_APART;
+    const uint64_t most = first_level_most(&level_table[evictor]);
+    return WIDER * lines <= flood ||
+                   LEFT_OUT * q->kind[evictor].overfill < lines
+               ? 0
+               : u64_min(WIDER * lines, most);
 }
 
 /* Of lines that are shorter than loads are apart a flood leaves some out: of a
@@ -212,13 +239,21 @@ struct way {
 static struct way ask_way(struct sharing *q, size_t victim, size_t evictor)
 {
     const uint64_t line = line_of_both(q, victim, evictor);
+    uint64_t flood =
+        first_level_flood(&q->kind[evictor], &level_table[evictor], 2);
     struct way w = {.asked = q->kind[evictor].overfill > 0,
-                    .lost = loses(q, victim, evictor, FIRST_LEVEL_APART)};
+                    .lost =
+                        loses(q, victim, evictor, flood, FIRST_LEVEL_APART)};
+    const uint64_t more = flood_of_both(q, victim, evictor, flood);
+    if (w.lost == TALLY_NONE && more > flood) {
+        flood = more;
+        w.lost = loses(q, victim, evictor, flood, FIRST_LEVEL_APART);
+    }
     if (w.lost != TALLY_NONE || line == FIRST_LEVEL_APART)
         return w;
     if (level_table[evictor].memory_is_own)
         return (struct way){.lost = TALLY_OPEN};
-    w.lost = loses(q, victim, evictor, line);
+    w.lost = loses(q, victim, evictor, flood, line);
     return w;
 }
 
