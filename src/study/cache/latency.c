@@ -612,6 +612,15 @@ static void cite_hits(struct finding *f, enum level_id id,
     finding_cite(f, c->timing[behind != LEVEL_COUNT ? behind : id].experiment);
 }
 
+/* Where nobody could tell what L2's hits cost, rings may have shown more of it
+ * than holds lines, and what misses the level may have missed L2, too. */
+static bool may_miss_l2(const struct lab *lab, enum level_id id,
+                        const struct cost *l2)
+{
+    return id != LEVEL_L2 && next_level(lab, id) == LEVEL_L2 &&
+           fact_bracket(lab, LEVEL_L2)->present && l2->experiment == NULL;
+}
+
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
 {
@@ -633,6 +642,10 @@ static void report_penalty(struct lab *lab, enum level_id id,
     }
     if (miss->experiment == NULL) {
         finding_none(f, "%s", reason_of_no_miss(lab, id));
+        return;
+    }
+    if (may_miss_l2(lab, id, l2)) {
+        finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return;
     }
     struct cost penalty = lab_cost_less(miss, hit);
