@@ -171,6 +171,28 @@ START_TEST(many_ways_of_random_victims_are_found)
 }
 END_TEST
 
+/* Of sixteen ways few loads miss, and late ones end many a launch: shares are
+ * told by more launches. */
+START_TEST(shares_of_many_ways_are_told_beside_noise)
+{
+    static const int weights[] = {4, 3, 2, 3, 3, 4, 1, 2,
+                                  1, 2, 4, 1, 1, 2, 1, 1};
+    json_t *const f = truth_findings_of(
+        gpu_made("noise={'jitter_cycles': 2.3, 'spike_rate': 0.0027, "
+                 "'spike_cycles': 500} %s",
+                 L1("'sets': 2, 'ways': 16, 'policy': {'kind': 'weighted', "
+                    "'weights': [4, 3, 2, 3, 3, 4, 1, 2, 1, 2, 4, 1, 1, 2, 1, "
+                    "1]}")),
+        "structure");
+    const json_t *const shares = truth_measured(f, "l1.policy_weights");
+    ck_assert_uint_eq(json_array_size(shares), COUNT_OF(weights));
+    for (size_t i = 0; i < COUNT_OF(weights); i++)
+        ck_assert_double_eq_tol(json_number_value(json_array_get(shares, i)),
+                                weights[i] / 35.0, 0.02);
+    json_decref(f);
+}
+END_TEST
+
 /* Bits above all that a buffer varies, seen only where one piece of memory is
  * mapped far apart; a cache that knows memory by where it is tells nothing. */
 static const struct {
@@ -279,6 +301,7 @@ Suite *suite_truth_conflict(void)
                         COUNT_OF(reaches));
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
+    tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

@@ -274,6 +274,7 @@ enum {
     VICTIMS_LASTING = 12000,
     WAYS_WEIGHED = 32,
     LAUNCHES_MOST = 1000,
+    LAUNCHES_UNEVEN = 4000,
     EARLY = 4, /* a launch's first part is a quarter of it */
 };
 
@@ -288,6 +289,9 @@ struct weighing {
     size_t all_loads, all_unknown;
     double unevenness;
 };
+
+/* Deviations that chance does not leave of even shares. */
+enum { UNEVEN = 7 };
 
 /* As well as a share is to be known. */
 static const double share_doubt = 0.02;
@@ -343,6 +347,26 @@ static void add_launch(struct weighing *w, const struct policy_load *loads,
     }
 }
 
+/* Deviations from even shares. */
+static double deviations(const struct weighing *w)
+{
+    return w->launches == 0 ? 0
+                            : w->unevenness / sqrt(2.0 * (w->ways - 1) *
+                                                   (double)w->launches);
+}
+
+/* More launches than most need, where shares differ, so that they are to be
+ * told, and loads that the clock cannot tell end many a launch early. */
+static unsigned launches_most(const struct weighing *w, bool lasting)
+{
+    struct weighing all = *w;
+    all.unevenness = policy_unevenness(w->victims, w->ways, w->found);
+    all.launches = 1;
+    return !lasting && w->found > 0 && deviations(&all) > UNEVEN
+               ? LAUNCHES_UNEVEN
+               : LAUNCHES_MOST;
+}
+
 static struct weighing weigh(struct structure_question *q)
 {
     const bool lasting = q->eviction.lasting;
@@ -357,8 +381,9 @@ static struct weighing weigh(struct structure_question *q)
     };
     struct policy_load *const loads =
         lab_alloc(q->lab, draws.visits + draws.list.count, sizeof *loads);
-    for (draws.take = 1; lab_ok(q->lab) && draws.take < LAUNCHES_MOST &&
-                         w.found < victims_wanted(&w, lasting);
+    for (draws.take = 1;
+         lab_ok(q->lab) && draws.take < launches_most(&w, lasting) &&
+         w.found < victims_wanted(&w, lasting);
          draws.take++) {
         const size_t count = eviction_draw(&q->eviction, &draws, loads);
         if (lab_ok(q->lab))
@@ -394,14 +419,6 @@ static bool keep_names(const struct weighing *w)
     const double error = 3 * sqrt(2.0 * (w->ways - 1) + 4 * fmax(first, 0));
     return w->unevenness * (double)w->early_found >=
            (0.8 * first - error) * (double)w->found;
-}
-
-/* Deviations from even shares. */
-static double deviations(const struct weighing *w)
-{
-    return w->launches == 0 ? 0
-                            : w->unevenness / sqrt(2.0 * (w->ways - 1) *
-                                                   (double)w->launches);
 }
 
 /* ---- the policy ------------------------------------------------------- */
@@ -525,7 +542,8 @@ static void report_weights(struct structure_question *q,
 }
 
 /* Random victims, or some ways more often than others?  Shares are even within
- * 3 deviations, as chance leaves them but once in 700, and uneven beyond 7. */
+ * 3 deviations, as chance leaves them but once in 700, and uneven beyond
+ * UNEVEN. */
 static void find_weights(struct structure_question *q,
                          const struct policy_loads *loads, bool random_explains)
 {
@@ -544,7 +562,7 @@ static void find_weights(struct structure_question *q,
     finding_protocol(q->policy, "uneven", value_number(uneven));
     if (uneven < 3 && random_explains)
         report_policy(q, POLICY_RANDOM);
-    else if (uneven > 7)
+    else if (uneven > UNEVEN)
         report_weights(q, &w, loads);
 }
 
