@@ -1310,10 +1310,11 @@ uint64_t geometry_line(struct eviction *e, const struct geometry_lines *lines)
     struct pool_found pool;
     const struct geometry g = find_ways(e, lines, &pool);
     uint64_t line = e->unit;
-    while (g.ways > 0 && lab_ok(e->lab) && line < LINE_MOST &&
+    /* One set is enough, be others larger. */
+    while (g.own > 0 && lab_ok(e->lab) && line < LINE_MOST &&
            is_one_line(e, &g.set, line))
         line *= 2;
-    return eviction_gave_up(e) || g.ways == 0 || line == LINE_MOST ? 0 : line;
+    return eviction_gave_up(e) || g.own == 0 || line == LINE_MOST ? 0 : line;
 }
 
 static bool find_index(struct eviction *e, const struct geometry_lines *lines,
