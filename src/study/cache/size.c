@@ -543,7 +543,9 @@ static struct search try_size_of_l1(struct size_question *q)
 }
 
 /* The rough size is known to a sixteenth or so: the size is looked for from an
- * eighth below it, to as much above it as an index may scatter. */
+ * eighth below it, to as much above it as an index may scatter.  Where a ring
+ * that is a sixth too large misses but a few of its lines, as with ages of many
+ * ways or the first of two to go, it is a quarter below at most. */
 static struct search find_size(struct size_question *q)
 {
     const struct fact_bracket *const f = q->facts;
@@ -557,6 +559,8 @@ static struct search find_size(struct size_question *q)
     const uint64_t rough = q->stride < q->row->fine ? f->fits / 2 : f->fits;
     if (edge.state != SEARCH_BRACKETED)
         edge = find_edge(q, rough - rough / 8, 2 * f->overflows, 1);
+    if (edge.state == SEARCH_NONE_FITS)
+        edge = find_edge(q, rough - rough / 4, rough - rough / 8, 1);
     return edge;
 }
 
@@ -872,7 +876,7 @@ static void ask_rings(struct size_question *q)
         return;
     }
     finding_none(q->finding, why_no_largest,
-                 q->facts->fits - q->facts->fits / 8, 2 * q->facts->overflows);
+                 q->facts->fits - q->facts->fits / 4, 2 * q->facts->overflows);
     doubt_lines(q);
 }
 
