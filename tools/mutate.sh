@@ -130,7 +130,9 @@ tar cf - Makefile src include tests tools profiles packaging results docs exampl
 out=${SAN:+/san}
 check=$work/build$out/check
 build() {
-    make -s -C "$work" ${SAN:+SAN=$SAN} B=build "build$out/check" \
+    # B by the environment: the Makefile adds /san to it.  What the make that
+    # calls this was told of B is not for the copy.
+    MAKEFLAGS='' B=build make -s -j "$(nproc)" -C "$work" ${SAN:+SAN=$SAN} "build$out/check" \
         "build$out/tests/fake/libcuda.so.1" >"$work/log" 2>&1
 }
 build || { tail -20 "$work/log"; exit 2; }

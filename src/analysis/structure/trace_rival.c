@@ -75,8 +75,7 @@ static bool is_foretold(const struct trace_rival *r,
 double trace_rival_missed(const struct trace_rival *r,
                           const struct trace_outcome *o)
 {
-    const size_t from = begin_of(o, TRACE_FITTING);
-    return from < o->count ? wrong_of(r, o, from, o->count) : 0;
+    return wrong_of(r, o, begin_of(o, TRACE_FITTING), o->count);
 }
 
 /* Of lines that fit no more are wrong than the clock tells wrongly: they hit
