@@ -207,6 +207,7 @@ static void run_random(const struct trace_seen_visits *s,
     double *const before = xcalloc(lines, sizeof *before);
     double *const came = xcalloc(c->sets, sizeof *came);
     bool *const there = xcalloc((size_t)(end / sector + 1), sizeof *there);
+    bool *const of_line = xcalloc(lines, sizeof *of_line);
     for (size_t i = 0; i < s->trace.count; i++) {
         const struct trace_visit *const v = &s->trace.visits[i];
         const size_t line = (size_t)(v->at / c->line), set = line % c->sets;
@@ -218,18 +219,19 @@ static void run_random(const struct trace_seen_visits *s,
             *foretold++ = (float)trace_model_chance(chance);
         const double hit =
             v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
-        /* a miss that is likelier than not */
-        const bool other_sector = hit < 0.5 && !known && c->line > sector;
+        /* a miss that is likelier than not, of a line that was visited */
+        const bool other_sector = hit < 0.5 && !known && of_line[line];
         const double held = other_sector ? stayed : hit;
         came[set] += 1 - held;
         before[line] = held * (before[line] + n);
         since[line] = came[set];
-        there[v->at / sector] = true;
+        there[v->at / sector] = of_line[line] = true;
     }
     free(since);
     free(before);
     free(came);
     free(there);
+    free(of_line);
 }
 
 /* As which a model's chances are kept, if all sets have its ways. */
