@@ -8,14 +8,18 @@
 # none.  A line for each mutant that lives, then the sum.
 #   N=60 SEED=1        how many, and which
 #   FILES='src/model/cache.c ...'   of these files alone
-#   SAN=address,undefined           under the sanitizers
-#   TRUTH=1            of analysis studies on whole GPUs, too, seconds each
-#   LIMIT=5            seconds of a core for a test
+#   SAN=address,undefined           under the sanitizers, as what is recorded in
+#                       docs/trust.md should be: they alone notice what reads a
+#                       place behind an end.  Suites take four times as long, each
+#                       file's own ones still a second or two
+#   TRUTH=1            studies on whole GPUs and all recordings, too, seconds each
+#   LIMIT=5            seconds of a core for a test; 20 under the sanitizers
 #   SUITES='replay/h200'  these suites alone, or of `replay` that recording
 #   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one; several, each in a line of its own:
 #                       those that lived without the sanitizers, under them
 set -u
-number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-5}
+number=${N:-60} seed=${SEED:-1} limit=${LIMIT:-${SAN:+20}}
+limit=${limit:-5}
 files=${FILES:-$(find src/analysis src/model src/study src/twin -name '*.c' | sort)}
 work=$(pwd)/${B:-build}/mutate
 mkdir -p "$work"
@@ -95,11 +99,11 @@ suites_of() { # FILE
     src/model/cache.c) echo sim_caches sim truth_seeds ;;
     src/model/*) echo sim truth_banks ;;
     src/analysis/statistics/crowd.c) echo fleet ;;
-    src/analysis/statistics/*) echo stats laps guard timer truth_seeds replay ${TRUTH:+truth_levels} ;;
-    src/analysis/curve/*) echo change levels knee truth_seeds replay ${TRUTH:+truth_levels} ;;
-    src/analysis/structure/*) echo trace_fit policy structure truth_seeds replay ${TRUTH:+truth_icache truth_conflict truth_levels} ;;
+    src/analysis/statistics/*) echo stats laps guard timer truth_seeds replay/h200 ${TRUTH:+replay truth_levels} ;;
+    src/analysis/curve/*) echo change levels knee truth_seeds replay/h200 ${TRUTH:+replay truth_levels} ;;
+    src/analysis/structure/*) echo trace_fit policy structure truth_seeds replay/h200 ${TRUTH:+replay truth_icache truth_conflict truth_levels} ;;
     src/analysis/sass_proof.c) echo sass ;;
-    src/analysis/*) echo hits search truth_seeds replay ${TRUTH:+truth_levels} ;;
+    src/analysis/*) echo hits search truth_seeds replay/h200 ${TRUTH:+replay truth_levels} ;;
     src/twin/validate/*) echo twin library ${TRUTH:+truth_validate} ;;
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/instances.c | src/study/cache/sharing.c)
