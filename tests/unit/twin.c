@@ -164,10 +164,10 @@ START_TEST(what_is_told_is_taken)
 END_TEST
 
 /* A hit in L1, a miss that L2 answers, and one that memory does.  A miss of L1
- * was timed as one, and is in the twin as it was timed: also where loads that
- * pass L1 by took longer to L2, as they do by a few cycles on real GPUs.  That
- * a penalty of a cycle cannot be is for the study to say; here it shows that
- * any measured penalty counts. */
+ * was timed by itself, and is in the twin as it was timed, whatever loads took
+ * that pass L1 by (33 cycles less on a GTX 560 Ti: Mei 2014).  That one of a
+ * cycle cannot be is for the study to say: here it shows that each penalty
+ * counts which was measured. */
 START_TEST(latencies_add_up)
 {
     json_t *p = twin(NULL);

@@ -123,13 +123,21 @@ static void find_depths(const struct trace_shapes *s, uint64_t sets,
     free(deepest);
 }
 
-/* An lru cache of so many sets with each number of ways. */
-static void try_lru(struct trace_shapes *s, uint64_t sets)
+/* Visits of some sets, so that about as many were seen. */
+static void pick_sets(struct trace_shapes *s, uint64_t sets, size_t judged)
+{
+    const uint64_t every = s->whole.count / judged, part = sets / 4;
+    const uint64_t apart = every < part ? every : part;
+    pick(s, sets, apart > 1 ? apart : 1, judged);
+}
+
+void trace_shapes_lru(struct trace_shapes *s, uint64_t sets)
 {
     struct trace_model c = {.line = s->line, .sets = sets, .policy = TRACE_LRU};
     const uint64_t most = ways_most(s, sets);
     const float of[] = {(float)trace_model_chance(0),
                         (float)trace_model_chance(1)};
+    pick_sets(s, sets, FIRST_JUDGED);
     uint32_t *const depth = xcalloc(s->picked.count, sizeof *depth);
     find_depths(s, sets, (uint32_t)most, depth);
     for (c.ways = ways_least(s, sets); c.ways <= most; c.ways++) {
@@ -145,27 +153,18 @@ static void try_random(struct trace_shapes *s, uint64_t sets)
 {
     struct trace_model c = {
         .line = s->line, .sets = sets, .policy = TRACE_RANDOM};
+    pick_sets(s, sets, SECOND_JUDGED);
     for (c.ways = ways_least(s, sets); c.ways <= ways_most(s, sets); c.ways++)
         try_candidate(s, &s->picked, c);
 }
 
-/* Visits of some sets, so that about as many were seen. */
-static void pick_sets(struct trace_shapes *s, uint64_t sets, size_t judged)
-{
-    const uint64_t every = s->whole.count / judged, part = sets / 4;
-    const uint64_t apart = every < part ? every : part;
-    pick(s, sets, apart > 1 ? apart : 1, judged);
-}
-
 /* All shapes with a policy. */
-static void try_shapes(struct trace_shapes *s, size_t judged,
+static void try_shapes(struct trace_shapes *s,
                        void (*try_sets)(struct trace_shapes *, uint64_t))
 {
     const uint64_t most = (uint64_t)(s->range->most / (double)s->line);
-    for (uint64_t sets = 1; sets <= most; sets++) {
-        pick_sets(s, sets, judged);
+    for (uint64_t sets = 1; sets <= most; sets++)
         try_sets(s, sets);
-    }
 }
 
 /* The best shapes also as they would be if a line that is used stayed no longer
@@ -396,7 +395,7 @@ static void try_touched(struct trace_shapes *s)
 
 void trace_shapes_certain(struct trace_shapes *s)
 {
-    try_shapes(s, FIRST_JUDGED, try_lru);
+    try_shapes(s, trace_shapes_lru);
     try_fifo(s);
     try_policies(s, SECOND_POLICIES, SECOND_JUDGED, 12);
     try_policies(s, TRACE_RANDOM, 0, 6);
@@ -409,7 +408,7 @@ void trace_shapes_certain(struct trace_shapes *s)
 void trace_shapes_random(struct trace_shapes *s)
 {
     s->count = 0;
-    try_shapes(s, SECOND_JUDGED, try_random);
+    try_shapes(s, try_random);
     keep_best(s, FIRST_KEPT);
     judge_whole(s, 12);
     try_neighbour(s);

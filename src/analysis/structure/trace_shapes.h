@@ -25,6 +25,9 @@ struct trace_shapes {
 
 /* From now on lines are so long. */
 void trace_shapes_lines(struct trace_shapes *s, uint64_t line);
+/* Keeps lru caches of so many sets with each number of ways, too, judged by the
+ * first visits of some sets: what all shapes are first tried by. */
+void trace_shapes_lru(struct trace_shapes *s, uint64_t sets);
 /* Keeps the best of all shapes, the best one first: of policies that are
  * certain, or of random victims. */
 void trace_shapes_certain(struct trace_shapes *s);
