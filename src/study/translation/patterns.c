@@ -60,7 +60,8 @@ struct patterns_question {
     const struct fact_tlbs *t;
     const struct fact_memory *memory;
     const char *readers;
-    bool cached;                  /* in L1 */
+    bool cached;                  /* in L1, where that caches global loads */
+    bool in_l1;                   /* … and it may */
     const char *experiment;       /* the last */
     uint64_t line;                /* within a unit: of all loads */
     uint64_t fresh;               /* units in the piece, used so far */
@@ -323,7 +324,7 @@ static size_t drop_walked(struct patterns_question *q, double *cycles,
     const double most = q->cycles[P1].cycles + q->memory->overhead.cycles +
                         t[1].middle - t[0].hit;
     size_t kept = 0;
-    if (q->cached) /* then a miss may cost more than it does elsewhere */
+    if (q->in_l1) /* then a miss may cost more than it does elsewhere */
         return count;
     for (size_t i = 0; i < count; i++)
         if (cycles[i] < most)
@@ -723,6 +724,13 @@ static void conclude(struct patterns_question *q, const char *load)
     finding_none(q->finding, "%s", q->why[P1]);
 }
 
+/* False where they are known to go past it. */
+static bool may_be_in_l1(const struct lab *lab)
+{
+    const struct finding *const f = lab_found(lab, "l1", "caches_global");
+    return f == NULL || f->status != STATUS_MEASURED || f->value.number != 0;
+}
+
 static void patterns_ask(struct lab *lab, const char *attribute,
                          const char *readers, const char *load, uint64_t fresh,
                          const char *unlike[PATTERNS])
@@ -736,6 +744,7 @@ static void patterns_ask(struct lab *lab, const char *attribute,
         .line = 128,
         .fresh = fresh,
         .finding = lab_finding(lab, "memory", attribute)};
+    q.in_l1 = q.cached && may_be_in_l1(lab);
     memcpy(q.why, unlike, sizeof q.why);
     find_reasons(&q);
     ask_patterns(&q);
@@ -777,7 +786,7 @@ const struct study study_patterns = {
               "addresses of one line, data that misses was never loaded; each "
               "load is timed.",
     .reads = FACTS(FACT_BRACKET, FACT_MEMORY, FACT_TLBS),
-    .reads_findings = TEXTS("l2.latency", "memory.latency"),
+    .reads_findings = TEXTS("l1.caches_global", "l2.latency", "memory.latency"),
     .answers = answers,
     .run = patterns_run,
 };
