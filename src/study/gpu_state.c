@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/timer.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "study/assume.h"
+#include "study/reference.h"
 
 /* NVML's clock event reasons, lowest bit first. */
 static const char *const reasons[] = {
@@ -42,15 +44,32 @@ uint64_t gpu_state_throttle(const struct samples *s)
 
 /* ---- a moment ---------------------------------------------------------- */
 
+/* The rate of a spin, and what it may have been: one that took as many steps of
+ * the timer each time is known no better for that. */
+static void set_rate(struct lab *lab, const struct samples *s,
+                     struct gpu_state *state)
+{
+    const struct column all = lab_column_of(lab, s, "ns");
+    const double ns = lab_column_median(lab, s, "ns"),
+                 cycles = lab_column_median(lab, s, "cycles");
+    state->hz = ns > 0 ? 1e9 * cycles / ns : -1;
+    state->range[0] = state->range[1] = state->hz;
+    if (!(ns > 0) || !(cycles > 0))
+        return;
+    const double step = reference_timer_step(lab, all.at, all.count);
+    timer_widen(state->range, fmin(step, ns / 2), ns, cycles);
+}
+
 static struct gpu_state state_of(struct lab *lab, const struct samples *s)
 {
-    const double ns = lab_column_median(lab, s, "ns"),
-                 mhz = lab_column_median(lab, s, "mhz");
-    const double hz =
-        ns > 0 ? 1e9 * lab_column_median(lab, s, "cycles") / ns : -1;
+    const double mhz = lab_column_median(lab, s, "mhz");
+    struct gpu_state state = {0};
+    set_rate(lab, s, &state);
+    const double hz = state.hz;
     return (struct gpu_state){
         .known = true,
         .hz = hz,
+        .range = {state.range[0], state.range[1]},
         .told_hz = mhz > 0 ? 1e6 * mhz : -1,
         .gap_ns = hz > 0 ? 1e9 * lab_column_most(lab, s, "gap") / hz : -1,
         .processes = lab_column_most(lab, s, "processes"),
@@ -190,8 +209,9 @@ void gpu_state_report(struct lab *lab, const struct gpu_state *before,
     struct finding *const f = finding_of_clock(lab);
     if (after->hz > 0) {
         finding_measured(f, round(after->hz));
-        finding_interval(f, fmin(before->hz, after->hz),
-                         fmax(before->hz, after->hz), -1);
+        const double *const a = before->hz > 0 ? before->range : after->range;
+        finding_interval(f, fmin(a[0], after->range[0]),
+                         fmax(a[1], after->range[1]), -1);
     } else {
         finding_none(f, why_timer_still);
     }

@@ -15,6 +15,7 @@
 struct gpu_state {
     bool known;       /* false: it could not be asked (an old recording) */
     double hz;        /* measured */
+    double range[2];  /* … and what it may have been, as the timer tells it */
     double told_hz;   /* the one that the driver tells */
     double gap_ns;    /* longest for which the SM did not run us */
     double processes; /* others on the GPU */

@@ -41,6 +41,16 @@ static void read_clock(struct lab *lab, const struct samples *s,
     }
 }
 
+double reference_timer_step(const struct lab *lab, const double *ns,
+                            size_t count)
+{
+    uint64_t step = lab->references.step_ns;
+    for (size_t i = 0; i < count; i++)
+        step = u64_gcd(step, (uint64_t)ns[i]);
+    const bool several = count > 0 && (double)step < stats_min(ns, count);
+    return several ? (double)step : fmin((double)step, STEP_MOST);
+}
+
 /* In the first repetition nobody knows since when. */
 static bool was_lost(struct lab *lab, const struct samples *s)
 {
@@ -185,10 +195,10 @@ static void doubt_rate(struct finding *f, double slowest, double fastest,
     finding_doubt(f, why);
 }
 
-/* Beside others the SM's clock may be another for the whole run, and that of what
- * is beyond it is not: its cycles are others by as much as a clock may move
- * unseen.  (An H200's L2 took 0.4 % fewer beside a process that streams, its
- * third TLB 0.6 %, 2026-11.) */
+/* Beside others the SM's clock may be another for the whole run, and that of
+ * what is beyond it is not: its cycles are others by as much as a clock may
+ * move unseen.  (An H200's L2 took 0.4 % fewer beside a process that streams,
+ * its third TLB 0.6 %, 2026-11.) */
 static void widen(const struct lab *lab, const struct results *r)
 {
     const double unseen = assume(ASSUME_CLOCK_MOVED);
@@ -217,12 +227,12 @@ static void judge_clock(struct lab *lab, const struct reference *first,
     const double slowest = fmin(first->slowest, now->slowest);
     const double fastest = fmax(first->fastest, now->fastest);
     const bool rose = fastest > first->fastest;
-    const char *const why = lab_text(lab, why_clock_moved,
-                                     (rose ? slowest : fastest) / 1e6,
-                                     (rose ? fastest : slowest) / 1e6);
+    const char *const why =
+        lab_text(lab, why_clock_moved, (rose ? slowest : fastest) / 1e6,
+                 (rose ? fastest : slowest) / 1e6);
     doubt(lab, finding_has_seconds, why);
-    doubt_rate(results_edit(lab->results, "clock", "measured"), slowest, fastest,
-               why);
+    doubt_rate(results_edit(lab->results, "clock", "measured"), slowest,
+               fastest, why);
     doubt_rate(results_edit(lab->results, "clock", lab->study->name), slowest,
                fastest, why);
 }

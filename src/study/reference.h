@@ -46,6 +46,10 @@ struct references {
     uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 
+/* A step of the timer, or the most that it may be, by these durations and what
+ * references saw before, in nanoseconds. */
+double reference_timer_step(const struct lab *lab, const double *ns,
+                            size_t count);
 /* The running study is over.  The first time is what later ones are held
  * against. */
 void reference_judge(struct lab *lab);

@@ -78,6 +78,28 @@ START_TEST(a_clock_that_falls_is_said)
 }
 END_TEST
 
+/* Expected: the interval holds the clock, which no spin tells better than to a
+ * step of the timer.  Buggy result: that of one moment, all of whose spins took
+ * as many steps, had no width, and `compare` took two GPUs' for different. */
+START_TEST(a_clock_is_known_to_a_step_of_the_timer)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("compute_capability='6.0' sms=2 warp_schedulers=2 "
+                 "max_threads_per_block=64 max_warps_per_sm=4 "
+                 "max_blocks_per_sm=2 caches/l2/sets=64 caches/l2/sector= "
+                 "clock_khz=1980000 globaltimer_ns=%d",
+                 1 << _i),
+        "scheduling");
+    double low, high;
+    ck_assert_int_eq(json_unpack(json_object_get(f, "clock.scheduling"),
+                                 "{s[FF]}", "interval", &low, &high),
+                     0);
+    ck_assert_msg(low <= 1.98e9 && high >= 1.98e9 && high - low < 0.01 * low,
+                  "%.0f to %.0f", low, high);
+    json_decref(f);
+}
+END_TEST
+
 START_TEST(throttling_puts_all_in_doubt)
 {
     json_t *const f = findings_with("{'after_launches': 29, 'throttle': 64}");
@@ -136,9 +158,9 @@ END_TEST
 /* … and in which one it fell is all the same: it may be the first. */
 START_TEST(a_clock_that_falls_in_the_first_reference_moved)
 {
-    json_t *const f = latencies_with(
-        _i == 0 ? "{'after_launches': 20, 'clock_khz': 980000}"
-                : "{'after_launches': 21, 'clock_khz': 980000}");
+    json_t *const f =
+        latencies_with(_i == 0 ? "{'after_launches': 20, 'clock_khz': 980000}"
+                               : "{'after_launches': 21, 'clock_khz': 980000}");
     is_doubted(f, "clock.measured", "moved from 1000 to 980 MHz");
     json_decref(f);
 }
@@ -222,6 +244,7 @@ Suite *suite_truth_disturbed(void)
     Suite *const suite = suite_of("truth_disturbed", 30, &t);
     tcase_add_test(t, a_gpu_that_stays_itself_is_not_doubted);
     tcase_add_test(t, a_clock_that_falls_is_said);
+    tcase_add_loop_test(t, a_clock_is_known_to_a_step_of_the_timer, 4, 7);
     tcase_add_test(t, throttling_puts_all_in_doubt);
     tcase_add_test(t, other_processes_put_all_in_doubt);
     tcase_add_test(t, a_clock_that_falls_later_is_not_that_of_the_run);

@@ -40,21 +40,15 @@ static double step_of(struct lab *lab, const struct column *ns)
     return (double)timer_step(took, 1 + ns->count + AGAIN);
 }
 
-/* The timer is read before the clock begins and after it ended, and code behind
- * the spin may come from memory in between: so many cycles of SPIN are as long
- * as that takes anywhere (534 of a random GPU, 35 of an H200, 2026-11). */
-enum { SPIN = 1000000, AROUND = 1000 };
+enum { SPIN = 1000000 };
 
-/* A spin took a step at most more or less than the timer says, and the timer
- * more of it than the clock.  What is known
- * no better than a clock may move is as much in doubt as one that did
- * (reference.c). */
+/* What is known no better than a clock may move is as much in doubt as one that
+ * did (reference.c). */
 static void widen(struct finding *f, double step, double ns)
 {
-    finding_interval(
-        f, floor(f->interval[0] / (1 + step / ns)),
-        ceil(f->interval[1] * (1 + (double)AROUND / SPIN) / (1 - step / ns)),
-        f->confidence);
+    double hz[2] = {f->interval[0], f->interval[1]};
+    timer_widen(hz, step, ns, SPIN);
+    finding_interval(f, hz[0], hz[1], f->confidence);
     if (step > assume(ASSUME_CLOCK_MOVED) * ns) {
         f->status = STATUS_IN_DOUBT;
         finding_because(f, why_timer_steps, step, ns);
