@@ -7,9 +7,9 @@
 #     make closure PROFILES="k20c v100"
 #
 # Exit 1 if a finding differs by more than the intervals of both, or 2 % where it
-# has none (lists).  Weights of ways are chances, and may; so may bandwidths,
-# which rest on what instructions cost: topology does not tell that, and it is
-# the nearest profile's (quick: 85 B/clk/SM of L1 for at least 152).  It takes a
+# has none.  Bandwidths may, which rest on what instructions cost: topology does
+# not tell that, and it is the nearest profile's (quick: 85 B/clk/SM of L1 for at
+# least 152).  It takes a
 # core some ten minutes; h100 (five more) and h200 are left out unless they are
 # named.
 set -eu

@@ -505,6 +505,28 @@ static void report_policy(struct structure_question *q,
         drop(q, "policy_weights");
 }
 
+/* Each is a share that chance leaves open: by three deviations, as a list claims
+ * several at once. */
+static void tell_weights(struct structure_question *q, const struct weighing *w,
+                         const double *weights)
+{
+    struct finding *const f =
+        lab_finding(q->lab, q->row->component, "policy_weights");
+    struct value list = value_list(), low = value_list(), high = value_list();
+    for (uint32_t i = 0; i < w->ways; i++) {
+        const double share = weights[i];
+        const double error =
+            3 * sqrt(share * (1 - share) / (double)w->found) +
+            disturbed_shares(w);
+        value_push(&list, value_number(share));
+        value_push(&low, value_number(fmax(0, share - error)));
+        value_push(&high, value_number(fmin(1, share + error)));
+    }
+    tell(q, f, list);
+    finding_protocol(f, "low", low);
+    finding_protocol(f, "high", high);
+}
+
 /* The shares as weights, if the loads are as likely under them as they should
  * be: within six deviations, which chance leaves once in 10^9. */
 static void report_weights(struct structure_question *q,
@@ -535,10 +557,7 @@ static void report_weights(struct structure_question *q,
                lab_text(q->lab, why_weights_noise, w->found));
         return;
     }
-    struct value list = value_list();
-    for (uint32_t i = 0; i < w->ways; i++)
-        value_push(&list, value_number(weights[i]));
-    tell(q, lab_finding(q->lab, q->row->component, "policy_weights"), list);
+    tell_weights(q, w, weights);
 }
 
 /* Random victims, or some ways more often than others?  Shares are even within
