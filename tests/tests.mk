@@ -169,8 +169,8 @@ coverage:
 mutate:
 	@B=$(B) sh tools/mutate.sh
 
-# Where the code is large, long or tangled.
-# Whether a validation names each value that is wrong, on the large GPUs too.
+# Whether a validation names each value that is wrong, on all shipped GPUs or
+# those of PROFILES: see the head of tests/truth/validate.c.
 falsify: $(B)/check
 	@LIES=$(or $(LIES),1) $(B)/check -s truth_validate
 
@@ -183,6 +183,7 @@ closure: $(B)/sonde
 profile:
 	@MAKE='$(MAKE)' sh tools/profile.sh $(GPU)
 
+# Where the code is large, long or tangled.
 figures: $(B)/libsonde.a
 	@B=$(B) sh tools/figures.sh
 
