@@ -210,8 +210,7 @@ START_TEST(find_in_noise_is_rarely_significant)
         for (size_t i = 0; i < COUNT_OF(series); i++)
             series[i] = rng_normal(&rng);
         struct change c;
-        found +=
-            (int)change_find_all(series, COUNT_OF(series), 1, 1e-4, &c, 1);
+        found += (int)change_find_all(series, COUNT_OF(series), 1, 1e-4, &c, 1);
     }
     ck_assert_int_le(found, 10);
 }
@@ -293,6 +292,63 @@ START_TEST(find_all_writes_no_more_than_asked)
 }
 END_TEST
 
+/* However segments are joined, each change is what its two neighbours show, up
+ * to the end of the series. */
+START_TEST(find_all_tests_neighbours_alone)
+{
+    enum { N = 90, TRIALS = 400, MOST = 16 };
+    struct rng rng;
+    rng_seed(&rng, 10);
+    size_t found = 0;
+    for (size_t trial = 0; trial < TRIALS; trial++) {
+        double series[N], level = 0;
+        for (size_t i = 0; i < N; i++) {
+            if (rng_below(&rng, 9) == 0)
+                level = (double)rng_below(&rng, 3);
+            series[i] = level + 0.7 * rng_normal(&rng);
+        }
+        struct change c[MOST];
+        const size_t n = change_find_all(series, N, 4, 0.1, c, MOST);
+        found += n;
+        for (size_t i = 0; i < n; i++) {
+            const size_t from = i > 0 ? c[i - 1].index : 0,
+                         to = i + 1 < n ? c[i + 1].index : N;
+            ck_assert(c[i].significant && c[i].index > from);
+            ck_assert_double_eq(
+                c[i].statistic,
+                change_ks_statistic(series + from, c[i].index - from,
+                                    series + c[i].index, to - c[i].index));
+        }
+    }
+    ck_assert_uint_gt(found, TRIALS);
+}
+END_TEST
+
+/* Of a value on either side the distance is all, and it may be of chance. */
+START_TEST(single_values_are_tested_too)
+{
+    const double one[] = {1}, two[] = {2, 3};
+    ck_assert_double_eq(change_ks_statistic(one, 1, two, 2), 1);
+    ck_assert_double_eq(change_ks_statistic(two, 2, one, 1), 1);
+    ck_assert_double_eq(change_ks_statistic(one, 0, two, 2), 0);
+    const double both = sqrt(-0.5 * log(0.05 / 2) * 1.5);
+    ck_assert_double_eq_tol(change_ks_critical(1, 2, 0.05), both, NEAR);
+    ck_assert_double_eq_tol(change_ks_critical(2, 1, 0.05), both, NEAR);
+    ck_assert(isinf(change_ks_critical(0, 2, 0.05)));
+    ck_assert(isinf(change_ks_critical(2, 0, 0.05)));
+}
+END_TEST
+
+/* Segments of no values at least: nothing is asked. */
+START_TEST(find_all_without_a_least_segment_is_none)
+{
+    const double series[] = {1, 1, 1, 9, 9, 9};
+    struct change c[2];
+    ck_assert_uint_eq(change_find_all(series, 6, 0, 0.9, c, 2), 0);
+    ck_assert_uint_eq(change_estimate(series, 6, 0), 0);
+}
+END_TEST
+
 Suite *suite_change(void)
 {
     TCase *t;
@@ -319,5 +375,8 @@ Suite *suite_change(void)
     tcase_add_test(t, find_all_parts_the_plateaus);
     tcase_add_test(t, find_all_of_one_plateau_is_none);
     tcase_add_test(t, find_all_writes_no_more_than_asked);
+    tcase_add_test(t, find_all_tests_neighbours_alone);
+    tcase_add_test(t, find_all_without_a_least_segment_is_none);
+    tcase_add_test(t, single_values_are_tested_too);
     return suite;
 }

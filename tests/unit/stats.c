@@ -76,6 +76,8 @@ START_TEST(error_of_a_mean_of_equal_or_single_values)
     const double values[] = {7, 7, 7};
     ck_assert_double_eq(stats_mean_error(values, 3), 0);
     ck_assert_double_eq(stats_mean_error(values, 1), INFINITY);
+    const double two[] = {4, 6};
+    ck_assert_double_eq(stats_mean_error(two, 2), 1);
 }
 END_TEST
 

@@ -147,6 +147,23 @@ START_TEST(visits_of_some_sets_are_picked)
 }
 END_TEST
 
+/* Of few sets the first visits are, until 300 were seen. */
+START_TEST(visits_of_few_sets_are_the_first)
+{
+    const struct trace_model m = {.line = LINE, .sets = 4, .ways = 4};
+    struct trace t = visit(&m, LINE);
+    const struct trace_range range = range_of(&m, LINE);
+    struct trace_shapes s = trace_shapes_new(&t, &range);
+    trace_shapes_lines(&s, LINE);
+    trace_shapes_lru(&s, m.sets);
+    ck_assert_uint_eq(s.picked.count, 300);
+    for (size_t i = 0; i < s.picked.trace.count; i++)
+        ck_assert_uint_eq(s.picked.trace.visits[i].at, t.visits[i].at);
+    trace_shapes_free(&s);
+    free(t.visits);
+}
+END_TEST
+
 /* ---- all ------------------------------------------------------------------
  */
 
@@ -186,6 +203,7 @@ static const struct trace_model shapes[] = {
     {.line = LINE, .sets = 6, .ways = 7, .policy = TRACE_FIFO},
     {.line = LINE, .sets = 20, .ways = 4, .own = 4, .own_at = 17},
     {.line = LINE, .sets = 18, .ways = 5, .own = 22, .own_at = 3},
+    {.line = LINE, .sets = 20, .ways = 2, .own = 1, .own_at = 17},
     {.line = LINE, .sets = 7, .ways = 6, .policy = TRACE_RANDOM},
     {.line = LINE,
      .sets = 17,
@@ -220,7 +238,7 @@ END_TEST
 /* Of six sets each, or twelve of chance, with the next two numbers of ways. */
 START_TEST(the_next_numbers_of_ways_are_kept)
 {
-    for (size_t i = 0; i < 5; i += 4) {
+    for (size_t i = 0; i < 6; i += 5) {
         struct trace t = visit(&shapes[i], LINE);
         const struct trace_range range = range_of(&shapes[i], LINE);
         struct trace_shapes s = trace_shapes_new(&t, &range);
@@ -246,6 +264,7 @@ Suite *suite_trace_shapes(void)
     Suite *const suite = suite_of("trace_shapes", 20, &t);
     tcase_add_test(t, lru_caches_score_as_when_they_are_run);
     tcase_add_test(t, visits_of_some_sets_are_picked);
+    tcase_add_test(t, visits_of_few_sets_are_the_first);
     tcase_add_loop_test(t, the_best_scores_best, 0, COUNT_OF(shapes));
     tcase_add_test(t, the_next_numbers_of_ways_are_kept);
     return suite;
