@@ -1,10 +1,11 @@
 /*
- * analysis/structure/conflict_set: the members of a set are found among lines that any
- * index deals, also where some answers are wrong.
+ * analysis/structure/conflict_set: the members of a set are found among lines
+ * that any index deals, also where some answers are wrong.
  */
 #include "analysis/structure/conflict_set.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -72,6 +73,91 @@ START_TEST(wrong_answers_are_taken_back)
 }
 END_TEST
 
+/* Candidates that are of the target's set are written down; so many crowd it.
+ */
+struct written {
+    const char *members;
+    size_t ways, asked;
+};
+
+static bool crowds_written(void *context, const size_t *kept, size_t count,
+                           size_t prefix)
+{
+    struct written *const w = context;
+    size_t conflicts = 0;
+    w->asked++;
+    for (size_t i = 0; i < count; i++)
+        conflicts += w->members[kept[i]] == 'x';
+    for (size_t i = 0; i < prefix; i++)
+        conflicts += w->members[i] == 'x';
+    return conflicts >= w->ways;
+}
+
+static size_t find_written(struct written *w, size_t candidates, size_t most)
+{
+    size_t *const members = xcalloc(most, sizeof *members);
+    const struct conflict_test test = {w, crowds_written, NULL};
+    const size_t count = conflict_set(&test, candidates, most, members);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_int_eq(w->members[members[i]], 'x');
+    free(members);
+    return count;
+}
+
+START_TEST(the_shortest_prefix_crowds)
+{
+    for (size_t ways = 1; ways <= 8; ways++) {
+        struct written w = {"xxxxxxxx", ways, 0};
+        const struct conflict_test test = {&w, crowds_written, NULL};
+        ck_assert_uint_eq(conflict_prefix(&test, NULL, 0, 8), ways);
+        /* Where all are needed one question shows it. */
+        w.asked = 0;
+        ck_assert_uint_eq(conflict_prefix(&test, NULL, 0, ways), ways);
+        ck_assert_uint_eq(w.asked, ways > 1);
+    }
+}
+END_TEST
+
+/* One that is not of the set, wherever it stands. */
+START_TEST(a_needless_candidate_is_left_out)
+{
+    static const char *const texts[] = {".xxxx", "x.xxx", "xx.xx", "xxx.x",
+                                        "xxxx."};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        ck_assert_uint_eq(find_written(&(struct written){texts[i], 4, 0}, 5, 5),
+                          4);
+        ck_assert_uint_eq(find_written(&(struct written){texts[i], 4, 0}, 5, 4),
+                          4);
+        ck_assert_uint_eq(find_written(&(struct written){texts[i], 4, 0}, 5, 3),
+                          0);
+        ck_assert_uint_eq(find_written(&(struct written){texts[i], 5, 0}, 5, 5),
+                          0);
+    }
+    ck_assert_uint_eq(find_written(&(struct written){"xxxx", 4, 0}, 4, 4), 4);
+}
+END_TEST
+
+/* One answer in 100 is wrong: most sets are found whole, and none is too large
+ * by much. */
+START_TEST(wrong_answers_are_mostly_taken_back)
+{
+    enum { SETS = 40 };
+    size_t right = 0;
+    for (size_t i = 0; i < SETS; i++) {
+        struct hashed h = {.sets = 48 + i, .ways = 4, .wrong = 100};
+        size_t members[64];
+        const struct conflict_test test = {&h, crowds, NULL};
+        rng_seed(&h.rng, i);
+        const size_t count = conflict_set(&test, 1000, 64, members);
+        bool all = count == 4;
+        for (size_t k = 0; k < count; k++)
+            all = all && set_of(&h, members[k] + 1) == set_of(&h, 0);
+        right += all;
+    }
+    ck_assert_uint_ge(right, 34);
+}
+END_TEST
+
 Suite *suite_conflict_set(void)
 {
     TCase *t;
@@ -79,5 +165,8 @@ Suite *suite_conflict_set(void)
     tcase_add_test(t, members_are_as_many_as_ways);
     tcase_add_test(t, too_few_candidates_are_none);
     tcase_add_test(t, wrong_answers_are_taken_back);
+    tcase_add_test(t, the_shortest_prefix_crowds);
+    tcase_add_test(t, a_needless_candidate_is_left_out);
+    tcase_add_test(t, wrong_answers_are_mostly_taken_back);
     return suite;
 }

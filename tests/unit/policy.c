@@ -4,6 +4,7 @@
  */
 #include "analysis/structure/policy.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -232,6 +233,143 @@ START_TEST(unevenness_tells_even_from_uneven)
 }
 END_TEST
 
+/* So many sequences of 1, 2, … loads, each of a set that is empty, or that
+ * other lines filled before: then its first loads bring in all ways. */
+static struct policy_load *record_sequences(enum cache_policy policy,
+                                            size_t sequences, bool fresh,
+                                            size_t *count)
+{
+    enum { WAYS = 4, LINES = 6 };
+    uint32_t ways = WAYS;
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = policy,
+                                      .rrip = {3, 2, 0},
+                                      .behind = 2};
+    struct policy_load *const loads =
+        xcalloc(sequences * (sequences + 1) / 2, sizeof *loads);
+    struct rng rng;
+    rng_seed(&rng, 11);
+    *count = 0;
+    for (size_t length = 1; length <= sequences; length++) {
+        struct cache *const set = cache_new(&shape, length);
+        for (size_t i = 0; !fresh && i < 2 * WAYS + length % WAYS; i++)
+            cache_access(set, 100 + i);
+        for (size_t i = 0; i < length; i++) {
+            struct policy_load *const load = &loads[(*count)++];
+            load->first = i == 0;
+            load->line = !fresh && i < WAYS ? (uint32_t)i
+                                            : (uint32_t)rng_below(&rng, LINES);
+            load->outcome = cache_access(set, load->line) == CACHE_HIT
+                                ? LOAD_HIT
+                                : LOAD_MISS;
+        }
+        cache_free(set);
+    }
+    return loads;
+}
+
+/* Each is replayed from its own start, and none beyond its end. */
+START_TEST(sequences_begin_anew)
+{
+    for (size_t fresh = 0; fresh < 2; fresh++) {
+        size_t count;
+        struct policy_load *const loads =
+            record_sequences(kinds[_i], 60, fresh, &count);
+        const struct policy_verdict v = policy_find(loads, count, 4, fresh);
+        ck_assert(v.known && !v.ambiguous);
+        ck_assert_int_eq(v.policy, kinds[_i]);
+        if (v.policy != POLICY_RANDOM)
+            ck_assert_double_eq(v.score[v.policy].agrees, 1);
+        free(loads);
+    }
+}
+END_TEST
+
+/* "0h 1m": loads of lines, in sequences that "|" parts; "u": not told. */
+static size_t victims_of(const char *text, uint32_t ways, size_t *victims)
+{
+    struct policy_load loads[64];
+    size_t count = 0;
+    bool first = true;
+    for (const char *at = text; *at != '\0'; at++)
+        if (*at == '|') {
+            first = true;
+        } else if (*at >= '0' && *at <= '9') {
+            loads[count++] = (struct policy_load){(uint32_t)(*at - '0'),
+                                                  at[1] == 'h'   ? LOAD_HIT
+                                                  : at[1] == 'm' ? LOAD_MISS
+                                                                 : LOAD_UNKNOWN,
+                                                  first};
+            first = false;
+        }
+    return policy_victims(loads, count, ways, victims);
+}
+
+/* By hand: a line that is missed was pushed out by the one that came before it,
+ * and pushes out another from there. */
+START_TEST(victims_are_counted_by_their_ways)
+{
+    size_t v[2];
+    ck_assert_uint_eq(victims_of("0h 1h 2m 0m 1m 2h 0h 2m", 2, v), 3);
+    ck_assert(v[0] == 2 && v[1] == 1);
+    ck_assert_uint_eq(victims_of("0h 1h 2m 0m 1m 2h 0h 2m | 0h 1h 2m 0m", 2, v),
+                      4);
+    ck_assert(v[0] == 3 && v[1] == 1);
+    /* What comes behind a contradiction counts no more. */
+    static const char *const none[] = {
+        "0h 1m 2m 0m",    "0h 1h 2h 0m",    "0h 1h 1m 0m",   "1h 0h 2m 0m",
+        "0h 1h 2m 2m 0m", "0h 1h 2m 3m 0m", "0h 1h 2m 0u 1m"};
+    for (size_t i = 0; i < COUNT_OF(none); i++)
+        ck_assert_uint_eq(victims_of(none[i], 2, v), 0);
+    /* Of the last line the clock need not tell. */
+    ck_assert_uint_eq(victims_of("0h 1h 2u 1m 0h 1m 0m", 2, v), 1);
+    ck_assert(v[0] == 0 && v[1] == 1);
+}
+END_TEST
+
+/* (10 - 5)² / 5, and as much again, less one. */
+START_TEST(unevenness_is_what_is_more_than_chance)
+{
+    const size_t victims[] = {10, 0};
+    ck_assert_double_eq_tol(policy_unevenness(victims, 2, 10), 9, 1e-9);
+    ck_assert_double_eq(policy_unevenness(victims, 2, 0), 0);
+    const size_t one[] = {1, 0};
+    ck_assert_double_eq_tol(policy_unevenness(one, 2, 1), 0, 1e-9);
+}
+END_TEST
+
+/* Of two ways one load after two victims: of ways that are as likely the line
+ * is there with a half of a half. */
+START_TEST(chance_of_random_victims_is_that_of_ways)
+{
+    const double even[] = {0.5, 0.5}, uneven[] = {0.75, 0.25};
+    const struct policy_load loads[] = {
+        {0, LOAD_MISS, true},  {1, LOAD_MISS, false}, {2, LOAD_MISS, false},
+        {3, LOAD_MISS, false}, {0, LOAD_HIT, false},
+    };
+    struct policy_score score;
+    const double off = policy_random(loads, 5, even, 2, true, &score);
+    const double yes = log(0.25), no = log(0.75);
+    const double mean = 0.25 * yes + 0.75 * no;
+    const double variance = 0.25 * yes * yes + 0.75 * no * no - mean * mean;
+    ck_assert_double_eq_tol(score.likelihood, yes, 1e-9);
+    ck_assert_double_eq_tol(score.agrees, 0.25, 1e-9);
+    ck_assert_double_eq_tol(off, (mean - yes) / sqrt(variance + 1), 1e-9);
+    /* The first line came into the first way. */
+    policy_random(loads, 5, uneven, 2, true, &score);
+    ck_assert_double_eq_tol(score.likelihood, 2 * log(0.25), 1e-9);
+    /* Into any, where it is not known what was there: three victims by then. */
+    policy_random(loads, 5, uneven, 2, false, &score);
+    const double stays = 0.75 * pow(0.25, 3) + 0.25 * pow(0.75, 3);
+    ck_assert_double_eq_tol(score.likelihood, log(stays), 1e-9);
+    ck_assert(isinf(policy_random(loads, 4, even, 2, true, &score)));
+    ck_assert(isinf(score.likelihood));
+}
+END_TEST
+
 Suite *suite_policy(void)
 {
     TCase *t;
@@ -248,5 +386,9 @@ Suite *suite_policy(void)
     tcase_add_test(t, a_victim_buffer_that_holds_the_rest_tells_no_policy);
     tcase_add_test(t, victims_show_the_weights);
     tcase_add_test(t, unevenness_tells_even_from_uneven);
+    tcase_add_loop_test(t, sequences_begin_anew, 0, COUNT_OF(kinds));
+    tcase_add_test(t, victims_are_counted_by_their_ways);
+    tcase_add_test(t, unevenness_is_what_is_more_than_chance);
+    tcase_add_test(t, chance_of_random_victims_is_that_of_ways);
     return suite;
 }
