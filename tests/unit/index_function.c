@@ -113,6 +113,90 @@ START_TEST(what_follows_no_rule_is_told_by_none)
 }
 END_TEST
 
+static uint64_t by_one_mask(uint64_t line)
+{
+    return parity(line & 0x12);
+}
+
+/* The first line may be any; bits that move no set are in none. */
+START_TEST(one_mask_is_an_index)
+{
+    struct index_function f;
+    index_function_begin(&f, 37);
+    for (uint64_t line = 0; line < 64; line++)
+        if (line != 37)
+            index_function_add(&f, line, by_one_mask(line) == by_one_mask(37));
+    ck_assert(index_function_holds(&f));
+    ck_assert_uint_eq(f.masks, 1);
+    ck_assert_uint_eq(f.mask[0], 0x12);
+    ck_assert_uint_eq(index_function_sets(&f), 2);
+    index_function_end(&f);
+}
+END_TEST
+
+/* … the lowest, too. */
+START_TEST(the_lowest_bit_counts)
+{
+    struct index_function f;
+    index_function_begin(&f, 8);
+    index_function_add(&f, 9, true);
+    ck_assert_uint_eq(f.since, 0);
+    index_function_add(&f, 9, true);
+    ck_assert_uint_eq(f.since, 1);
+    index_function_add(&f, 11, true);
+    index_function_add(&f, 10, true);
+    ck_assert_uint_eq(f.since, 1);
+    index_function_end(&f);
+}
+END_TEST
+
+/* Whether so many members of 64 tell, of which three are told to be none. */
+static bool holds_with_three_wrong(size_t members)
+{
+    struct index_function f;
+    size_t count = 0;
+    index_function_begin(&f, 0);
+    for (uint64_t line = 1; line < 256 && count < members + 3; line++) {
+        const bool is = by_xor(line) == by_xor(0);
+        count += is;
+        index_function_add(&f, line, is && count % 20 != 0);
+    }
+    const bool holds = index_function_holds(&f);
+    index_function_end(&f);
+    return holds;
+}
+
+START_TEST(one_of_twenty_may_be_told_wrongly)
+{
+    ck_assert(holds_with_three_wrong(60));
+    ck_assert(!holds_with_three_wrong(59));
+}
+END_TEST
+
+/* Lines in bits that few others differ in are left out: of them too little is
+ * known. */
+START_TEST(lines_far_away_are_left_out)
+{
+    for (size_t far = 0; far < 2; far++) {
+        struct index_function f;
+        index_function_begin(&f, 0);
+        if (far > 0) { /* 22 of 277, and of them one tells the contrary */
+            index_function_add(&f, (uint64_t)1 << 20 | 1, true);
+            for (uint64_t line = 0; line < 21; line++)
+                index_function_add(&f, (uint64_t)1 << 20 | 4 * line,
+                                   by_xor(4 * line) == 0);
+        }
+        add_all(&f, 256, by_xor);
+        ck_assert(index_function_holds(&f));
+        ck_assert_uint_eq(f.count, 255);
+        ck_assert_uint_eq(f.masks, 2);
+        ck_assert_uint_eq(f.mask[0], 0x15);
+        ck_assert_uint_eq(f.mask[1], 0xa2);
+        index_function_end(&f);
+    }
+}
+END_TEST
+
 Suite *suite_index_function(void)
 {
     TCase *t;
@@ -122,5 +206,9 @@ Suite *suite_index_function(void)
     tcase_add_test(t, a_remainder_is_told);
     tcase_add_test(t, slices_by_a_remainder_and_sets_by_xor_are_told_together);
     tcase_add_test(t, what_follows_no_rule_is_told_by_none);
+    tcase_add_test(t, one_mask_is_an_index);
+    tcase_add_test(t, the_lowest_bit_counts);
+    tcase_add_test(t, one_of_twenty_may_be_told_wrongly);
+    tcase_add_test(t, lines_far_away_are_left_out);
     return suite;
 }
