@@ -128,9 +128,21 @@ static const struct {
      "const_l15", "4", "16", "plru"},
     /* Of a ring that is a sixth too large hardly any line is missed, so that it
      * seems to fit. */
-    {"sms=9 caches/l2={'line': 128, 'sector': 32, 'sets': 512, 'ways': 17, "
-     "'policy': {'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}}",
+    {"sms=9 caches/l2={'scope': 'gpu', 'line': 128, 'sector': 32, 'sets': 512, "
+     "'ways': 17, 'policy': {'kind': 'rrip', 'most': 2, 'insert': 1, "
+     "'hit': 0}}",
      "l2", "512", "17", "rrip"},
+    /* … and no ring tells how large it is. */
+    {"sms=1 compute_capability='2.1' clock_overhead=13 isa/default/O3=11 "
+     "caches/l2={'scope': 'gpu', 'line': 128, 'sector': 64, 'sets': 256, "
+     "'ways': 23, 'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, "
+     "'hit': 0}, 'set_bits': [[7,15],[8,16],9,10,[11,16],12,13,[14,16]]} "
+     "paths/global={'l2': [292, 330, 814], 'memory': [443, 481, 965]}",
+     "l2", "256", "23", "rrip"},
+    /* What takes so many laps to come back fills a launch. */
+    {"sms=1 caches/l2={'scope': 'gpu', 'line': 256, 'sector': 64, 'sets': 64, "
+     "'ways': 17, 'policy': 'random'}",
+     "l2", "64", "17", "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -40,8 +40,9 @@ enum {
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
      * large as that of a trace. */
     SHARED_LEAN = 5000,
-    /* What a launch has room for otherwise: less than 48 KiB. */
+    /* What a launch has room for otherwise: less than 48 KiB; and at last. */
     SHARED_MOST = 40000,
+    SHARED_LAST = 49000,
     STEP = 16, /* of which each load of a script takes so much */
     KEPT = 4   /* and so much more, if its cycles are kept */
 };
@@ -470,8 +471,12 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
     const size_t each =
         (STEP * return_laps(e, ways) + 2 * (STEP + KEPT)) * ways + STEP;
     const size_t shared = e->lasting ? SHARED_MOST : SHARED_LEAN;
+    const size_t settle = e->lasting ? STEP * settling(e, ways, 0) * ways : 0;
     /* What lies in front would answer for the group as it comes back. */
-    const size_t most = e->front.runs > 0 ? 1 : 1 + shared / each;
+    const size_t most =
+        e->front.runs > 0
+            ? 1
+            : u64_within(1, 1 + shared / each, (SHARED_LAST - settle) / each);
     const double cut = cut_above(e, eviction_base(e, group));
     for (size_t i = 0; lab_ok(e->lab) && i < others->lines.count; i += most) {
         const size_t count = u64_min(most, others->lines.count - i);

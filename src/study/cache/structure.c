@@ -757,8 +757,9 @@ static void allow_held(const struct structure_question *q,
 }
 
 /* A size that was measured may be some lines off, where victims are random; a
- * rough one is too small, where some of what fits is put out; and where loads
- * are disturbed a size is no better than a rough one. */
+ * rough one is too small, where some of what fits is put out, or too large by
+ * up to a quarter, where rings miss but a few of their lines (size.c); and
+ * where loads are disturbed a size is no better than a rough one. */
 static struct geometry_lines lines_of(const struct structure_question *q)
 {
     const struct finding *const near = near_size(q);
@@ -770,7 +771,9 @@ static struct geometry_lines lines_of(const struct structure_question *q)
     const bool rough =
         size == 0 || q->eviction.disturbed > 3 * assume(ASSUME_DISTURBED);
     const uint64_t fits = q->facts->fits, over = q->facts->overflows / 4 * 5;
-    const uint64_t low = !rough ? size : size > 0 ? u64_min(size, fits) : fits;
+    const uint64_t low = !rough     ? size
+                         : size > 0 ? u64_min(size, fits)
+                                    : fits - fits / 4;
     const uint64_t high = rough && over > size ? over : size;
     struct geometry_lines lines = {.least = (low - low / 32) / q->line,
                                    .most = (high + high / 32) / q->line};
