@@ -203,6 +203,29 @@ START_TEST(a_change_where_the_first_sets_are_full_is_a_bound)
 }
 END_TEST
 
+/* Two lines in a row come to one set, and ways are odd: rings in order end
+ * three lines before all sets are full, or not, by where they begin (36928
+ * bytes were said). */
+START_TEST(where_rings_begin_they_end_elsewhere)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, "
+                 "'ways': 6} caches/const_l15={'line': 64, 'sector': 64, "
+                 "'policy': 'random', 'sets': 4, 'ways': 145, "
+                 "'set_bits': [[8], [7, 8]]} "
+                 "paths/constant={'const_l1': 9, 'const_l15': 54, 'l2': 216, "
+                 "'memory': 469}"),
+        "verdict");
+    const json_t *const size = json_object_get(findings, "const_l15.size");
+    const json_t *const interval = json_object_get(size, "interval");
+    ck_assert_str_eq(truth_text(findings, "const_l15.size", "status"),
+                     "measured");
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 37120);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 37120);
+    json_decref(findings);
+}
+END_TEST
+
 /* Two caches of which the second is hardly larger: no lap is served by it. */
 START_TEST(a_cache_hardly_larger_is_another)
 {
@@ -396,6 +419,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
     tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, few_lines_deny_no_many);
+    tcase_add_test(t, where_rings_begin_they_end_elsewhere);
     tcase_add_test(t, a_cache_hardly_larger_is_another);
     tcase_add_test(t, sets_of_unlike_ways_are_not_told_as_equal);
     tcase_add_test(t, lines_that_may_be_shorter_are_not_told);

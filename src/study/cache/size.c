@@ -590,24 +590,39 @@ static bool is_sure(struct size_question *q, struct search *edge)
  * by a part of what fits. */
 static const unsigned elsewhere[] = {3, 7};
 
+/* By an odd number of lines, as far as there is room for a ring that is too
+ * large; 0: there is none. */
+static uint64_t shift_of(const struct size_question *q,
+                         const struct search *edge, unsigned times)
+{
+    const uint64_t room =
+        (q->row->most - u64_min(edge->overflows, q->row->most)) / q->stride;
+    const uint64_t lines = u64_min(edge->fits / q->stride / 16 * times, room);
+    return room == 0 ? 0 : (lines > 0 ? (lines - 1) | 1 : 1) * q->stride;
+}
+
 /*
  * A ring is as large as the cache only if its lines come to the sets evenly.
- * Those of a hashed or sliced one do so in some places and not in others: then
- * the ends differ.
+ * Those of a hashed or sliced one do so in some places and not in others, and
+ * where several lines in a row come to one set a ring ends where one more of
+ * them does not fit: then the ends differ.  Of what loads reach first strewn
+ * lines tell.
  */
 static bool is_same_elsewhere(struct size_question *q,
                               const struct search *edge)
 {
+    const bool ask = !q->row->of_sm || q->row->behind != LEVEL_COUNT;
     bool same = true;
-    q->careful = false;
-    for (size_t i = 0;
-         same && !q->row->of_sm && lab_ok(q->lab) && i < COUNT_OF(elsewhere);
+    q->careful = q->row->of_sm && !q->steady;
+    for (size_t i = 0; ask && same && lab_ok(q->lab) && i < COUNT_OF(elsewhere);
          i++) {
         bool fits = false, larger = true;
         const struct search_sizes ends[] = {
             {.first = edge->fits, .count = 1},
             {.first = edge->overflows, .count = 1}};
-        q->shift = (edge->fits / q->stride / 16 * elsewhere[i] + 1) * q->stride;
+        q->shift = shift_of(q, edge, elsewhere[i]);
+        if (q->shift == 0)
+            break;
         size_fits(q, &ends[0], &fits, &q->lab->err);
         size_fits(q, &ends[1], &larger, &q->lab->err);
         same = fits && !larger;
