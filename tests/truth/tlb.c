@@ -657,6 +657,30 @@ START_TEST(half_of_the_sets_do_not_make_regions_wider)
 }
 END_TEST
 
+/* What pushes a neighbour out of the first TLB leaves half of the random second
+ * one.  Expected: the page, or a bound that holds.  Buggy result: half of it,
+ * since most of nine had stayed alone, and by chance not beside a neighbour. */
+START_TEST(what_stays_by_chance_ends_no_page)
+{
+    static const char *const study = "tlb";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 262144, 'sets': 4, 'ways': 7, 'set_bits': "
+                 "         [[18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40], "
+                 "          [19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]} "
+                 "tlbs/l2={'page': 262144, 'region': 4194304, "
+                 "         'policy': 'random', 'sets': 3, 'ways': 6} "
+                 "paths/global={'l2': [293, 311, 665], "
+                 "              'memory': [640, 658, 1012]}"));
+    json_t *const f = truth_findings(spec, 5, &study, 1);
+    const json_t *const page = json_object_get(f, "tlb_l2.page");
+    const double bytes = json_number_value(json_object_get(page, "value"));
+    ck_assert_msg(bytes == 262144, "%.0f", bytes);
+    free(spec);
+    json_decref(f);
+}
+END_TEST
+
 /* Beside a victim buffer of one entry places of all four sets push each other
  * out: to whom they seem of one set its policy is another. */
 START_TEST(what_is_no_set_has_no_policy)
@@ -954,6 +978,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, pages_that_stay_are_no_walks);
     tcase_add_test(t, what_is_walked_to_is_no_hit);
     tcase_add_test(t, half_of_the_sets_do_not_make_regions_wider);
+    tcase_add_test(t, what_stays_by_chance_ends_no_page);
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);
