@@ -143,6 +143,15 @@ static const struct {
     {"sms=1 caches/l2={'scope': 'gpu', 'line': 256, 'sector': 64, 'sets': 64, "
      "'ways': 17, 'policy': 'random'}",
      "l2", "64", "17", "random"},
+    /* So few constants that the lines that crowd the first set are too few of
+     * another; and a thousand pairs are many questions. */
+    {"sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 8, 'ways': 5, "
+     "'policy': 'random', 'set_bits': [[5,8,10,11,13,14,15],[6,13,14,15],"
+     "[7,8,9,10,14,15]]} caches/const_l15={'line': 256, 'sector': 32, "
+     "'sets': 8, 'ways': 16, 'policy': 'plru', 'set_bits': [[8,12,13,15],"
+     "[9,11,12,14,15],[10,12]]} paths/constant={'const_l1': 8, "
+     "'const_l15': 53, 'l2': 278, 'memory': 528}",
+     "const_l15", "8", "16", "plru"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

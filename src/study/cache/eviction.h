@@ -65,7 +65,8 @@ struct eviction {
     /* Loads before each that is drawn (eviction_draw), which empty what lies in
      * front of most. */
     struct segments filler;
-    size_t visits; /* questions so far; too many are given up */
+    size_t visits; /* questions so far; too many are given up, … */
+    size_t more;   /* … and so many more */
     /* The last experiment, and the last that found lines to fit, or not. */
     const char *asked, *fits, *overflows;
 };
@@ -86,6 +87,10 @@ bool eviction_strew(struct eviction *eviction, uint64_t lines);
  * if it does not always: victims are picked by chance. */
 void eviction_watch(struct eviction *eviction, uint64_t line,
                     const struct segments *pool);
+
+/* Half as many questions more, once: of an index that is to be proved behind
+ * another cache each pair takes four to nine, and there are a thousand. */
+void eviction_ask_more(struct eviction *eviction);
 
 /* Whether any of `others` comes into the set that the `group` fills. */
 bool eviction_evicts(struct eviction *eviction,

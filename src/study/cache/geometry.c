@@ -401,6 +401,25 @@ static size_t room_elsewhere(const struct pool_found *found, struct pool *p)
     return u64_min(2 * found->lines + 8, pool_room(p, found->lines));
 }
 
+/* The set of a pool with another target, and how many lines it has.  So far on
+ * there may be too few lines of that step to crowd it: then half as far apart
+ * there are more, of more sets (constants, 64 KiB in all). */
+static size_t lines_of_set_elsewhere(const struct pool_found *found,
+                                     struct pool *p)
+{
+    size_t count = find_set(p, room_elsewhere(found, p)).count;
+    size_t wanted = 2 * found->lines;
+    if (count == 0)
+        count = find_set(p, pool_room(p, found->held)).count;
+    while (count == 0 && lab_ok(p->eviction->lab) && p->run == 0 &&
+           p->step > p->eviction->unit && pool_room(p, found->held) < wanted) {
+        p->step /= 2;
+        wanted *= 2;
+        count = find_set(p, pool_room(p, found->held)).count;
+    }
+    return count;
+}
+
 /* True if lines elsewhere, so many, are in sets of as many ways; strewn ones
  * are all of the first run. */
 static bool sets_are_equal(const struct pool_found *found, size_t ways,
@@ -414,9 +433,7 @@ static bool sets_are_equal(const struct pool_found *found, size_t ways,
         /* Below TARGETS_MOST, as many as are in a row at last. */
         const uint64_t line = others > FEW_OTHERS ? i : i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
-        size_t count = find_set(&p, room_elsewhere(found, &p)).count;
-        if (count == 0)
-            count = find_set(&p, pool_room(&p, found->held)).count;
+        const size_t count = lines_of_set_elsewhere(found, &p);
         log_say(LOG_DEBUG, "conflicts: of line %" PRIu64 " %zu lines",
                 p.target / p.eviction->unit, count);
         const bool alike = count == ways + 1;
@@ -424,10 +441,12 @@ static bool sets_are_equal(const struct pool_found *found, size_t ways,
         /* What the kernel itself reads, its parameters, is in one set: it may
          * have a way there, or, where victims follow a tree, save a line of
          * five in four ways (both on an H200, 2026-11, set 3 of 8).  What
-         * comes first of a launch that asks behind another cache is in one, too
-         * (eviction.c), and takes its tree apart: there an index is proved. */
-        equal = alike || (others <= FEW_OTHERS && unlike == 1 &&
-                          (behind || count == ways || count == ways + 2));
+         * comes first of a launch that asks behind another cache is in some,
+         * too (eviction.c), and takes their trees apart: there an index is
+         * proved. */
+        equal = alike || (behind ? 2 * unlike <= others
+                                 : others <= FEW_OTHERS && unlike == 1 &&
+                                       (count == ways || count == ways + 2));
     }
     return equal;
 }
@@ -1154,8 +1173,9 @@ static bool prove_pairs(struct proof *p)
     const size_t sets_most = each > 0 ? 2 * pairs / each + 1 : 0;
     struct foretold f = {0};
     p->holds = true;
+    eviction_ask_more(p->eviction);
     for (size_t i = 0; p->holds && lab_ok(p->eviction->lab) && i < sets_most &&
-                       f.right + f.wrong < pairs;
+                       f.right + f.wrong < pairs && 99 * f.wrong <= pairs;
          i++)
         prove_set(p, &f);
     log_say(LOG_DEBUG, "proof: %zu foretold, %zu wrongly", f.right + f.wrong,
