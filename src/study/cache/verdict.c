@@ -270,6 +270,24 @@ static bool is_nearest(const struct finding *sets,
                sets->value.number / 16;
 }
 
+/* Sets that were counted make another size than what is left of lines in random
+ * order: one of both is wrong, and nobody knows which. */
+static void deny_by_sets(struct finding *size, const struct finding *sets)
+{
+    const bool told =
+        size->value.kind == VALUE_NUMBER && size->has_interval &&
+        (size->status == STATUS_MEASURED || size->status == STATUS_IN_DOUBT);
+    if (!told || sets == NULL || sets->status != STATUS_MEASURED)
+        return;
+    const double bytes = sets->value.number;
+    const double low = size->interval[0], high = size->interval[1];
+    if (bytes >= low && bytes <= high)
+        return;
+    finding_value(size, STATUS_IN_DOUBT, value_number(size->value.number));
+    finding_interval(size, fmin(low, bytes), fmax(high, bytes), -1);
+    finding_because(size, why_sets_and_overfill, bytes, low, high);
+}
+
 /*
  * Of what all SMs share rings alone are no proof, since its index may be hashed
  * and its slices filled unevenly.  Sets or rings are, if what is left of lines
@@ -288,9 +306,10 @@ static void judge_shared(struct lab *lab, const char *component,
         return;
     if (sampled && (is_within(sets, overfill) || is_nearest(sets, overfill)))
         finding_copy(f, sets);
-    else if (sampled)
+    else if (sampled) {
         compare_with_overfill(f, overfill);
-    else if (sets != NULL)
+        deny_by_sets(f, sets);
+    } else if (sets != NULL)
         correct_by_sets(f, sets);
     else if (f->value.kind == VALUE_NUMBER)
         finding_none(f, why_rings_alone, f->value.number);
