@@ -55,7 +55,7 @@ static uint64_t choose(struct dice *d, const uint64_t *lines, uint64_t ways)
 
 static bool hits(struct dice *d, uint64_t at)
 {
-    const uint64_t line = at / d->c->line, set = line % d->c->sets;
+    const uint64_t line = at / d->c->line, set = trace_model_set(d->c, at);
     const uint64_t ways = trace_model_ways(d->c, set);
     const uint64_t bit = (uint64_t)1 << at % d->c->line / d->sector;
     uint64_t *const lines = d->line + set * d->c->ways;

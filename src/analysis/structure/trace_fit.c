@@ -83,13 +83,40 @@ static void remember_weighted(struct trace_search *t,
     }
 }
 
+/* With an index that leaves out bits right above the line: of random victims
+ * lines that lie side by side, each in a set of its own, look nearly the same
+ * in a set of twice the ways. */
+enum { SHIFTED_MORE = 2 };
+
+static void remember_shifted(struct trace_search *t, struct trace_model c)
+{
+    while (c.shift < TRACE_SHIFT_MOST && c.sets % 2 == 0) {
+        c.shift++;
+        c.sets /= 2;
+        c.ways *= 2;
+        c.own_at /= 2;
+        remember_policies(t, c);
+        if (trace_model_is_chance(&c))
+            remember_weighted(t, &c);
+        struct trace_model more = c;
+        for (more.ways = c.ways > SHIFTED_MORE ? c.ways - SHIFTED_MORE : 1;
+             more.ways <= c.ways + SHIFTED_MORE; more.ways++)
+            remember(t, &more);
+    }
+}
+
 /* Lines twice as long in half as many sets, or ways. */
 static void remember_longer(struct trace_search *t, struct trace_model c)
 {
     c.line *= 2;
     c.own = (c.own + 1) / 2;
     c.own_at /= 2;
-    if (c.sets % 2 == 0) {
+    if (c.shift > 0) {
+        c.shift--;
+        c.ways /= 2;
+        if (c.ways > 0)
+            remember(t, &c);
+    } else if (c.sets % 2 == 0) {
         c.sets /= 2;
         remember(t, &c);
     } else if (c.ways % 2 == 0 && !c.touched) {
@@ -114,6 +141,7 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
     remember_policies(t, s->kept[0]);
     if (trace_model_is_chance(&s->kept[0]))
         remember_weighted(t, &s->kept[0]);
+    remember_shifted(t, s->kept[0]);
     struct trace_model c;
     for (uint64_t more = 0; more <= 2 * TRACE_MORE_MOST; more++) {
         c = s->kept[0];
@@ -126,6 +154,7 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
     c = s->kept[0];
     c.ways *= c.sets;
     c.sets = 1;
+    c.shift = 0;
     for (c.policy = 0; c.policy < TRACE_POLICIES && c.ways <= TRACE_WAYS_MOST;
          c.policy++)
         remember_neighbours(t, c);
@@ -246,7 +275,7 @@ static void count_otherwise(struct trace_seen_visits *seen,
     const float *const chance = trace_model_even(seen, &is);
     const float *const others = trace_model_even(seen, &other);
     for (size_t i = 0; i < seen->count; i++) {
-        const uint64_t set = seen->at[i] / c->line % c->sets;
+        const uint64_t set = trace_model_set(c, seen->at[i]);
         if (trace_model_ways(c, set) == room)
             sets[set].of[more] += chance[i] != others[i];
     }
@@ -369,6 +398,7 @@ static struct trace_fit fit_of(const struct trace_model *c)
                               .model_line = c->line,
                               .model_sets = c->sets,
                               .model_ways = c->ways,
+                              .model_shift = c->shift,
                               .policy = trace_policies[c->policy].policy,
                               .runner_up = trace_policies[c->policy].policy,
                               .model_policy = c->policy};
@@ -495,8 +525,14 @@ struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
     const struct trace_model c = {.line = fit->model_line,
                                   .sets = fit->model_sets,
                                   .ways = fit->model_ways,
+                                  .shift = fit->model_shift,
                                   .policy = fit->model_policy};
     return trace_model_cache(&c, sector);
+}
+
+uint64_t trace_fit_set(const struct trace_fit *fit, uint64_t line)
+{
+    return (line >> fit->model_shift) % fit->model_sets;
 }
 
 uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set)
@@ -512,6 +548,7 @@ void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache)
 {
     const uint64_t far = (uint64_t)1 << 32;
     for (uint64_t i = 0; i < fit->own; i++)
-        cache_access(cache, (far * fit->model_sets + fit->own_at + i) *
+        cache_access(cache, ((far * fit->model_sets + fit->own_at + i)
+                             << fit->model_shift) *
                                 fit->model_line);
 }

@@ -60,6 +60,7 @@ struct trace_fit {
     double fitting, missed; /* visits of lines that fit, and not as foretold */
     /* The likeliest, with lines of the neighbour from that set on. */
     uint64_t model_line, model_sets, model_ways, own, own_at;
+    unsigned model_shift; /* of its index, above the bits of a line */
 };
 
 /* The caches that explain the visits best, … */
@@ -78,7 +79,9 @@ bool trace_fit_is_chance(const struct trace_fit *fit);
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);
 void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache);
-/* In that cache the ways of a set that the neighbour leaves to others. */
+/* In that cache the set of a line by its number, and the ways of a set that the
+ * neighbour leaves to others. */
+uint64_t trace_fit_set(const struct trace_fit *fit, uint64_t line);
 uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set);
 
 #endif

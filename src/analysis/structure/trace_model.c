@@ -28,6 +28,11 @@ const struct trace_policy trace_policies[] = {
 static_assert(sizeof trace_policies / sizeof *trace_policies == TRACE_POLICIES,
               "a row each");
 
+uint64_t trace_model_set(const struct trace_model *c, uint64_t at)
+{
+    return (at / c->line >> c->shift) % c->sets;
+}
+
 uint64_t trace_model_ways(const struct trace_model *c, uint64_t set)
 {
     const uint64_t past = (set + c->sets - c->own_at) % c->sets;
@@ -41,9 +46,22 @@ bool trace_model_is_chance(const struct trace_model *c)
     return c->policy >= TRACE_RANDOM && c->policy <= TRACE_MOST_WEIGHTED;
 }
 
+/* The address bits that an index takes which begins above the line's. */
+static size_t shifted_bits(const struct trace_model *c,
+                           uint64_t bits[static TRACE_INDEX_BITS])
+{
+    size_t count = 0;
+    if (c->shift > 0)
+        for (uint64_t sets = 1; sets < c->sets; sets *= 2)
+            bits[count++] = (c->line << c->shift) * sets;
+    return count;
+}
+
 struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
 {
     uint32_t *const ways = xcalloc(c->sets, sizeof *ways);
+    uint64_t bits[TRACE_INDEX_BITS];
+    const size_t count = shifted_bits(c, bits);
     for (size_t i = 0; i < c->sets; i++)
         ways[i] = (uint32_t)c->ways;
     const struct cache_shape shape = {
@@ -51,6 +69,8 @@ struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
         .sector = sector,
         .sets = c->sets,
         .set_ways = ways,
+        .index_bits = count > 0 ? bits : NULL,
+        .index_bit_count = count,
         .policy = trace_model_is_chance(c) ? POLICY_RANDOM
                                            : trace_policies[c->policy].policy,
         .rrip = trace_policies[c->policy].ages,
@@ -65,6 +85,8 @@ struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
 bool trace_model_can_be(const struct trace_model *c)
 {
     const enum cache_policy policy = trace_policies[c->policy].policy;
+    if (c->shift > 0 && (c->sets < 2 || !u64_is_power(c->sets)))
+        return false;
     if (policy == POLICY_LRU_MIDPOINT &&
         (c->touched || c->ways <= trace_policies[c->policy].behind))
         return false;
@@ -78,14 +100,14 @@ bool trace_model_is_same(const struct trace_model *a,
                          const struct trace_model *b)
 {
     return a->line == b->line && a->sets == b->sets && a->ways == b->ways &&
-           a->policy == b->policy && a->own == b->own &&
+           a->shift == b->shift && a->policy == b->policy && a->own == b->own &&
            a->own_at == b->own_at && a->touched == b->touched;
 }
 
 bool trace_model_is_shape(const struct trace_model *a,
                           const struct trace_model *b)
 {
-    return a->sets == b->sets && a->ways == b->ways;
+    return a->sets == b->sets && a->ways == b->ways && a->shift == b->shift;
 }
 
 uint64_t trace_model_bytes(const struct trace_model *c)
@@ -152,9 +174,9 @@ static void touch_own(struct cache *cache, const struct trace_model *c,
 {
     const uint64_t far = ((uint64_t)1 << 32) * c->sets + c->own_at;
     for (uint64_t i = 0; i < c->own; i++)
-        if (cache_access(cache, (far + i) * c->line) != CACHE_HIT)
+        if (cache_access(cache, ((far + i) << c->shift) * c->line) != CACHE_HIT)
             for (uint64_t k = 1; k <= ahead; k++)
-                cache_access(cache, (far + i + k) * c->line);
+                cache_access(cache, ((far + i + k) << c->shift) * c->line);
 }
 
 static void run_certain(const struct trace_seen_visits *s,
@@ -210,7 +232,8 @@ static void run_random(const struct trace_seen_visits *s,
     bool *const of_line = xcalloc(lines, sizeof *of_line);
     for (size_t i = 0; i < s->trace.count; i++) {
         const struct trace_visit *const v = &s->trace.visits[i];
-        const size_t line = (size_t)(v->at / c->line), set = line % c->sets;
+        const size_t line = (size_t)(v->at / c->line);
+        const size_t set = (size_t)trace_model_set(c, v->at);
         const double n = came[set] - since[line];
         const bool known = there[v->at / sector];
         const double stayed = stays(c, before[line], n);
@@ -307,7 +330,7 @@ void trace_model_foretell(struct trace_seen_visits *s,
     const float *const more_ways = trace_model_even(s, &of[0]);
     const float *const less_ways = trace_model_even(s, &of[1]);
     for (size_t i = 0; i < s->count; i++) {
-        const uint64_t set = s->at[i] / c->line % c->sets;
+        const uint64_t set = trace_model_set(c, s->at[i]);
         chance[i] = c->touched || trace_model_ways(c, set) == of[0].ways
                         ? more_ways[i]
                         : less_ways[i];

@@ -27,16 +27,20 @@ extern const struct trace_policy trace_policies[];
 enum { TRACE_LRU, TRACE_FIFO };
 enum { TRACE_RANDOM = 6, TRACE_WEIGHTED, TRACE_MOST_WEIGHTED };
 enum { TRACE_POLICIES = 12 };
+enum { TRACE_INDEX_BITS = 32, TRACE_SHIFT_MOST = 3 };
 
 struct trace_model {
     uint64_t line, sets, ways;
-    size_t policy; /* index into trace_policies[] */
+    unsigned shift; /* the index begins so many bits above those of a line */
+    size_t policy;  /* index into trace_policies[] */
     /* So many lines from that set on are the neighbour's. */
     uint64_t own_at, own;
     bool touched; /* they are looked for before each call, not left out */
     double score; /* mean likelihood of a visit, or of all */
 };
 
+/* The set of an address. */
+uint64_t trace_model_set(const struct trace_model *c, uint64_t at);
 /* Those of a set that the neighbour leaves to others. */
 uint64_t trace_model_ways(const struct trace_model *c, uint64_t set);
 /* Whether victims are of chance. */

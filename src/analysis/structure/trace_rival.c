@@ -226,7 +226,8 @@ static bool is_same_room(const struct trace_model *a,
                          const struct trace_model *b)
 {
     bool same =
-        a->line == b->line && a->sets == b->sets && a->policy == b->policy;
+        a->line == b->line && a->sets == b->sets && a->shift == b->shift &&
+        a->policy == b->policy;
     for (uint64_t set = 0; same && set < a->sets; set++)
         same = trace_model_ways(a, set) == trace_model_ways(b, set);
     return same;
@@ -241,6 +242,10 @@ bool trace_rival_is_behind(const struct trace_rival *best,
         return trace_rival_lead(best, r) >= LEAD_LEAST;
     if (is_same_room(&best->c, &r->c))
         return false;
+    /* Sets that are joined foretell the same of nearly all visits, and of those
+     * that differ what no model has makes many wrong. */
+    if (best->c.shift != r->c.shift)
+        return trace_rival_lead(best, r) >= GAIN_LEAST;
     if (best->c.policy != r->c.policy && many_tell(o))
         return is_shown_in(best, r, o, o->many, o->many_end);
     return shown(best, r, o) > CONTRARY * shown(r, best, o);

@@ -16,6 +16,12 @@ enum { FIRST_JUDGED = 300, SECOND_JUDGED = 1500 };
 enum { FIFO_PART = 3, FIRST_KEPT = 64, FEW_KEPT = 8 };
 enum { LESS_MOST = 12, SECOND_POLICIES = 3 };
 
+static uint64_t set_of(const struct trace_shapes *s, uint64_t line,
+                       uint64_t sets)
+{
+    return (line >> s->shift) % sets;
+}
+
 /* Visits of each `every`th set, until so many of them were seen; of odd ones
  * among them, since ends of functions are of odd lines. */
 static void pick(struct trace_shapes *s, uint64_t sets, uint64_t every,
@@ -24,7 +30,8 @@ static void pick(struct trace_shapes *s, uint64_t sets, uint64_t every,
     const struct trace *const t = &s->whole.trace;
     trace_model_forget(&s->picked);
     for (uint64_t line = 0; line < s->lines; line++)
-        s->chosen[line] = line % sets % every == (every / 2 | 1) % every;
+        s->chosen[line] =
+            set_of(s, line, sets) % every == (every / 2 | 1) % every;
     for (size_t i = 0; i < t->count && s->picked.count < most; i++)
         if (s->chosen[s->line_of[i]])
             trace_model_add(&s->picked, &t->visits[i]);
@@ -101,7 +108,8 @@ static void find_depths(const struct trace_shapes *s, uint64_t sets,
         deepest[i] = most;
     for (size_t i = 0; i < t->count; i++) {
         const uint64_t at = t->visits[i].at / sector, line = at / of_line;
-        uint32_t *link = &head[line % sets], ways = 0;
+        uint32_t *const first = &head[set_of(s, line, sets)];
+        uint32_t *link = first, ways = 0;
         while (ways < most && *link != 0 && *link != line + 1) {
             link = &next[*link];
             ways++;
@@ -110,8 +118,8 @@ static void find_depths(const struct trace_shapes *s, uint64_t sets,
             *link = next[line + 1];
         else
             ways = most;
-        next[line + 1] = head[line % sets];
-        head[line % sets] = (uint32_t)line + 1;
+        next[line + 1] = *first;
+        *first = (uint32_t)line + 1;
         for (uint64_t k = line * of_line; k < (line + 1) * of_line; k++)
             deepest[k] = deepest[k] > ways ? deepest[k] : ways;
         if (t->visits[i].seen != TRACE_UNSEEN)
@@ -133,7 +141,8 @@ static void pick_sets(struct trace_shapes *s, uint64_t sets, size_t judged)
 
 void trace_shapes_lru(struct trace_shapes *s, uint64_t sets)
 {
-    struct trace_model c = {.line = s->line, .sets = sets, .policy = TRACE_LRU};
+    struct trace_model c = {
+        .line = s->line, .sets = sets, .shift = s->shift, .policy = TRACE_LRU};
     const uint64_t most = ways_most(s, sets);
     const float of[] = {(float)trace_model_chance(0),
                         (float)trace_model_chance(1)};
@@ -151,8 +160,10 @@ void trace_shapes_lru(struct trace_shapes *s, uint64_t sets)
 
 static void try_random(struct trace_shapes *s, uint64_t sets)
 {
-    struct trace_model c = {
-        .line = s->line, .sets = sets, .policy = TRACE_RANDOM};
+    struct trace_model c = {.line = s->line,
+                            .sets = sets,
+                            .shift = s->shift,
+                            .policy = TRACE_RANDOM};
     pick_sets(s, sets, SECOND_JUDGED);
     for (c.ways = ways_least(s, sets); c.ways <= ways_most(s, sets); c.ways++)
         try_candidate(s, &s->picked, c);
@@ -167,6 +178,19 @@ static void try_shapes(struct trace_shapes *s,
         try_sets(s, sets);
 }
 
+/* With an index of address bits, so of 2^n sets, which leaves out some right
+ * above the line: of random victims as many sets of single lines look nearly
+ * the same.  Otherwise these explain nothing, and lines that are longer are
+ * more likely than such an index. */
+static void try_shifted(struct trace_shapes *s)
+{
+    const uint64_t most = (uint64_t)(s->range->most / (double)s->line);
+    for (s->shift = 1; s->shift <= TRACE_SHIFT_MOST; s->shift++)
+        for (uint64_t sets = 2; sets <= most; sets *= 2)
+            try_random(s, sets);
+    s->shift = 0;
+}
+
 /* The best shapes also as they would be if a line that is used stayed no longer
  * for it, which moves most. */
 static void try_fifo(struct trace_shapes *s)
@@ -175,9 +199,11 @@ static void try_fifo(struct trace_shapes *s)
     for (size_t i = s->count; i-- > 0;) {
         struct trace_model c = s->kept[i];
         c.policy = TRACE_FIFO;
+        s->shift = c.shift;
         pick_sets(s, c.sets, FIRST_JUDGED);
         try_candidate(s, &s->picked, c);
     }
+    s->shift = 0;
     keep_best(s, FIRST_KEPT);
 }
 
@@ -223,6 +249,7 @@ static void try_policies(struct trace_shapes *s, size_t count, size_t most,
             before++;
         if (before < i)
             continue;
+        s->shift = old[i].shift;
         if (most > 0)
             pick(s, old[i].sets, 1, most);
         struct trace_model c = old[i];
@@ -230,6 +257,7 @@ static void try_policies(struct trace_shapes *s, size_t count, size_t most,
             try_candidate(s, most > 0 ? &s->picked : &s->whole, c);
     }
     free(old);
+    s->shift = 0;
     keep_best(s, best);
 }
 
@@ -275,7 +303,7 @@ static void fill_table(struct trace_shapes *s, const struct trace_model *c,
         other.ways = t->least + i;
         const float *const chance = trace_model_even(&s->whole, &other);
         for (size_t k = 0; k < s->whole.count; k++)
-            t->at[i * t->sets + s->whole.at[k] / c->line % c->sets] +=
+            t->at[i * t->sets + trace_model_set(c, s->whole.at[k])] +=
                 trace_model_of_hit(chance[k], s->whole.hit[k]);
     }
 }
@@ -409,6 +437,7 @@ void trace_shapes_random(struct trace_shapes *s)
 {
     s->count = 0;
     try_shapes(s, try_random);
+    try_shifted(s);
     keep_best(s, FIRST_KEPT);
     judge_whole(s, 12);
     try_neighbour(s);

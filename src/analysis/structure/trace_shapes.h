@@ -16,6 +16,7 @@ struct trace_shapes {
     const struct trace_range *range;
     struct trace_seen_visits whole, picked;
     uint64_t line, lines; /* so many have a number in … */
+    unsigned shift;       /* of the index that is tried */
     uint32_t *line_of;    /* … of each visit */
     bool *chosen;         /* of each line */
     float *chance;

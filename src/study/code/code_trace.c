@@ -67,13 +67,13 @@ static bool take_room(const struct trace_fit *fit, uint64_t from, uint64_t to,
                       uint64_t *room, bool *taken)
 {
     uint64_t line = from;
-    while (line <= to && (taken[line] || room[line % fit->model_sets] > 0)) {
-        room[line % fit->model_sets] -= !taken[line];
+    while (line <= to && (taken[line] || room[trace_fit_set(fit, line)] > 0)) {
+        room[trace_fit_set(fit, line)] -= !taken[line];
         line++;
     }
     const bool fits = line > to;
     while (!fits && line-- > from)
-        room[line % fit->model_sets] += !taken[line];
+        room[trace_fit_set(fit, line)] += !taken[line];
     for (line = from; fits && line <= to; line++)
         taken[line] = true;
     return fits;

@@ -738,7 +738,8 @@ static void call_apart(const struct cache_question *q,
     while (calls->apart * CODE_HALVED < 2 * ahead * q->path->line)
         calls->apart *= 2;
     const uint64_t bytes = calls->apart * CODE_HALVED;
-    const uint64_t lines = u64_max(bytes / fit->model_line, 1);
+    const uint64_t lines =
+        u64_max(bytes / fit->model_line >> fit->model_shift, 1);
     const uint64_t sets = fit->model_sets / u64_gcd(fit->model_sets, lines);
     const uint64_t held = sets * fit->model_ways;
     calls->functions =
