@@ -54,6 +54,19 @@ static struct banks banks_number(unsigned i)
                           .row_words = 1 + i % 2};
 }
 
+/* By hand: degrees less one are 0, 1, 2 and 5 about 2, costs about 14. */
+START_TEST(a_line_has_least_squares)
+{
+    const double degrees[] = {1, 2, 3, 6}, cycles[] = {10, 13, 13, 20};
+    const struct bank_fit_line line = bank_fit_line(degrees, cycles, 4);
+    ck_assert_double_eq_tol(line.step, 27.0 / 14, 1e-9);
+    ck_assert_double_eq_tol(line.base, 14 - 27.0 / 7, 1e-9);
+    ck_assert_double_eq_tol(line.squares, 27.0 / 14, 1e-9);
+    ck_assert_double_eq_tol(line.worst, 1, 1e-9);
+    ck_assert_double_eq_tol(line.step_error, sqrt(27.0 / 14 / 2 / 14), 1e-9);
+}
+END_TEST
+
 START_TEST(powers_of_two_are_always_found)
 {
     for (unsigned i = 0; i < 4 * BANKS_MAX; i++) {
@@ -86,10 +99,7 @@ END_TEST
 START_TEST(a_step_of_one_cycle_is_enough)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        const struct make make = {
-            {32, 4, 1},
-            23, 1, 0.15, seed
-        };
+        const struct make make = {{32, 4, 1}, 23, 1, 0.15, seed};
         const struct bank_fit fit = fit_of(&make);
         ck_assert_int_eq(fit.verdict, BANK_FIT_EXPLAINED);
         ck_assert(is_same(&fit.banks, &make.banks));
@@ -99,10 +109,7 @@ END_TEST
 
 START_TEST(without_conflicts_no_banks_are_seen)
 {
-    const struct make make = {
-        {32, 4, 1},
-        23, 0, 0.01, 1
-    };
+    const struct make make = {{32, 4, 1}, 23, 0, 0.01, 1};
     ck_assert_int_eq(fit_of(&make).verdict, BANK_FIT_UNSEEN);
 }
 END_TEST
@@ -110,10 +117,7 @@ END_TEST
 START_TEST(noise_explains_nothing)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        const struct make make = {
-            {32, 4, 1},
-            50, 0.5, 2, seed
-        };
+        const struct make make = {{32, 4, 1}, 50, 0.5, 2, seed};
         ck_assert_int_ne(fit_of(&make).verdict, BANK_FIT_EXPLAINED);
     }
 }
@@ -151,6 +155,7 @@ Suite *suite_bank_fit(void)
 {
     TCase *t;
     Suite *const suite = suite_of("bank_fit", 20, &t);
+    tcase_add_test(t, a_line_has_least_squares);
     tcase_add_test(t, powers_of_two_are_always_found);
     tcase_add_test(t, no_banks_are_taken_for_others);
     tcase_add_test(t, a_step_of_one_cycle_is_enough);

@@ -10,7 +10,16 @@ struct store {
     uint64_t holds, largest_asked;
     size_t tries, fails_at, rounds;
     size_t most_together; /* of sizes that were asked for at once */
+    const struct search_range *range;
 };
+
+/* Between the ends multiples of the granularity alone. */
+static bool may_be_asked(const struct search_range *range, uint64_t size)
+{
+    return size == range->least || size == range->most ||
+           (size > range->least && size < range->most &&
+            size % range->granularity == 0);
+}
 
 static int fits(void *context, const struct search_sizes *sizes, bool *fits,
                 struct error *err)
@@ -20,6 +29,8 @@ static int fits(void *context, const struct search_sizes *sizes, bool *fits,
         const uint64_t size = sizes->first + i * sizes->step;
         if (++store->tries == store->fails_at)
             return error_set(err, ERR_DEVICE, "the GPU is lost");
+        if (store->range != NULL)
+            ck_assert(may_be_asked(store->range, size));
         if (size > store->largest_asked)
             store->largest_asked = size;
         fits[i] = size <= store->holds;
@@ -38,6 +49,7 @@ static struct search searched(struct store *store,
 {
     struct search found;
     struct error err;
+    store->range = range;
     ASSERT_DONE(search_size(range, fits, store, &found, &err), err);
     ck_assert_uint_eq(found.tried, store->tries);
     return found;
@@ -68,6 +80,18 @@ START_TEST(several_sizes_at_once_take_fewer_rounds)
         ck_assert_uint_eq(s.fits, holds - holds % 1024);
         ck_assert_uint_eq(s.overflows, s.fits + 1024);
         ck_assert_uint_le(store.rounds, one.rounds);
+    }
+}
+END_TEST
+
+START_TEST(as_many_are_asked_at_once_as_may_be)
+{
+    for (size_t at_once = 0; at_once <= SEARCH_AT_ONCE; at_once++) {
+        struct search_range range = from_1k_to_1g;
+        range.at_once = at_once;
+        struct store store = {.holds = 1000001};
+        searched(&store, &range);
+        ck_assert_uint_eq(store.most_together, at_once > 0 ? at_once : 1);
     }
 }
 END_TEST
@@ -202,6 +226,7 @@ Suite *suite_search(void)
 {
     TCase *t;
     Suite *const suite = suite_of("search", 20, &t);
+    tcase_add_test(t, as_many_are_asked_at_once_as_may_be);
     tcase_add_test(t, takes_the_steps_of_the_thesis);
     tcase_add_test(t, several_sizes_at_once_take_fewer_rounds);
     tcase_add_test(t, brackets_every_size);

@@ -6,30 +6,10 @@
 #include "base/mem.h"
 #include "testing.h"
 
-static const struct span singly[] = {
-    {0,  10},
-    {11, 21},
-    {22, 32},
-    {33, 43}
-};
-static const struct span pairs[] = {
-    {0,  20},
-    {1,  21},
-    {23, 43},
-    {22, 42}
-};
-static const struct span stairs[] = {
-    {0,  10},
-    {1,  20},
-    {10, 30},
-    {20, 40}
-};
-static const struct span mixed[] = {
-    {0,  10},
-    {0,  11},
-    {10, 30},
-    {11, 50}
-};
+static const struct span singly[] = {{0, 10}, {11, 21}, {22, 32}, {33, 43}};
+static const struct span pairs[] = {{0, 20}, {1, 21}, {23, 43}, {22, 42}};
+static const struct span stairs[] = {{0, 10}, {1, 20}, {10, 30}, {20, 40}};
+static const struct span mixed[] = {{0, 10}, {0, 11}, {10, 30}, {11, 50}};
 
 START_TEST(spans_that_overlap_are_counted)
 {
@@ -47,6 +27,9 @@ START_TEST(patterns_are_told_apart)
     ck_assert_int_eq(spans_pattern(stairs, 4, 2), SPANS_STAIRCASE);
     ck_assert_int_eq(spans_pattern(mixed, 4, 2), SPANS_MIXED);
     ck_assert_int_eq(spans_pattern(singly, 0, 2), SPANS_SINGLY);
+    /* A span has 50 for itself, from the earliest start on. */
+    static const struct span early[] = {{0, 100}, {99, 101}};
+    ck_assert_int_eq(spans_pattern(early, 2, 2), SPANS_TOGETHER);
     ck_assert_int_eq(spans_pattern(singly, 1, 2), SPANS_TOGETHER);
 }
 END_TEST
@@ -57,6 +40,9 @@ START_TEST(a_gap_is_from_an_end_to_the_start_on_its_place)
     ck_assert_double_eq(spans_gap(pairs, 4), 2);
     ck_assert_double_eq(spans_gap(stairs, 4), 0);
     ck_assert(isnan(spans_gap(singly, 1)));
+    /* From the latest end, which the next start does not take again. */
+    static const struct span several[] = {{25, 30}, {0, 20}, {26, 31}, {1, 10}};
+    ck_assert_double_eq(spans_gap(several, 4), (5 + 16) / 2.0);
 }
 END_TEST
 
