@@ -206,6 +206,21 @@ START_TEST(an_index_that_begins_above_the_line_is_told)
 }
 END_TEST
 
+/* Nor by one that foretold nothing. */
+START_TEST(without_a_check_none_is_told)
+{
+    struct trace found = visit(&answering[0], 1);
+    const struct trace_range range = {
+        .sector = LINE, .least = 60 * LINE, .most = 68 * LINE};
+    struct trace_fit fit;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    ck_assert(!trace_search_judge(search, &fit));
+    ck_assert_uint_eq(fit.model_sets, 0);
+    trace_search_free(search);
+    free(found.visits);
+}
+END_TEST
+
 START_TEST(ways_that_go_more_often_are_told_from_random)
 {
     struct trace_fit fit;
@@ -294,8 +309,8 @@ START_TEST(two_ways_are_one_order_of_use)
 }
 END_TEST
 
-/* Visits to so many lines of each of four sets, where three lines of a neighbour
- * come again and again, in the first sets. */
+/* Visits to so many lines of each of four sets, where three lines of a
+ * neighbour come again and again, in the first sets. */
 static struct trace visit_sets(const uint64_t lines[4], uint64_t seed)
 {
     enum { SETS = 4, OWN = 3 };
@@ -385,6 +400,7 @@ Suite *suite_trace_fit(void)
                         sizeof answering / sizeof *answering);
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
     tcase_add_loop_test(t, an_index_that_begins_above_the_line_is_told, 0, 2);
+    tcase_add_test(t, without_a_check_none_is_told);
     tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
     tcase_add_test(t, lines_that_fit_show_that_sets_are_others);
     tcase_add_test(t, few_visits_do_not_outweigh_all_others);

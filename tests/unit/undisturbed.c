@@ -97,6 +97,34 @@ START_TEST(what_is_late_by_little_widens_the_lower_bound)
 END_TEST
 
 /* Two of three are near, one far. */
+/* What the lower bound is farther off than the upper one, of twenty samples
+ * near 100 and so many just beyond 2 on either side. */
+static double hidden_by(size_t above, size_t below)
+{
+    double samples[40];
+    size_t n = 0;
+    for (; n < 20; n++)
+        samples[n] = n % 2 == 0 ? 99.5 : 100.5;
+    for (size_t i = 0; i < above; i++)
+        samples[n++] = 103;
+    for (size_t i = 0; i < below; i++)
+        samples[n++] = 97;
+    const struct undisturbed u = undisturbed_within(samples, n, 2);
+    ck_assert_uint_eq(u.kept, 20);
+    ck_assert_double_eq_tol(u.cycles, 100, 1e-9);
+    return u.cycles - u.low - (u.high - u.cycles);
+}
+
+/* Those above that none below match are late, and as many hide near: by one. */
+START_TEST(as_many_hide_as_are_late_beyond)
+{
+    ck_assert_double_eq_tol(hidden_by(4, 0), 4.0 / 20, 1e-9);
+    ck_assert_double_eq_tol(hidden_by(4, 2), 2.0 / 20, 1e-9);
+    ck_assert_double_eq_tol(hidden_by(4, 4), 0, 1e-9);
+    ck_assert_double_eq_tol(hidden_by(2, 4), 0, 1e-9);
+}
+END_TEST
+
 START_TEST(of_two_heaps_the_larger_counts)
 {
     double cycles[300];
@@ -179,6 +207,7 @@ Suite *suite_undisturbed(void)
 {
     TCase *t;
     Suite *const suite = suite_of("undisturbed", 10, &t);
+    tcase_add_test(t, as_many_hide_as_are_late_beyond);
     tcase_add_loop_test(t, late_loads_do_not_move_it, 0, COUNT_OF(strengths));
     /* Of the first, which never varies, they hold always. */
     tcase_add_loop_test(t, the_bounds_hold_as_often_as_they_claim, 1,
