@@ -74,6 +74,21 @@ START_TEST(one_series_is_no_group)
 }
 END_TEST
 
+/* Differences of 1 and 3 have the variance 2; a row that one lacks is none. */
+START_TEST(two_series_are_apart_by_what_they_differ)
+{
+    static const double values[] = {1, 0, NAN, 9, 3, 0};
+    size_t group[2];
+    struct comovement t;
+    comovement_find(values, 3, 2, 0.001, group, &t);
+    ck_assert_uint_eq(t.groups, 0);
+    ck_assert_double_eq_tol(t.near, sqrt(2), 1e-9);
+    ck_assert_double_eq_tol(t.far, sqrt(2), 1e-9);
+    comovement_find(values, 2, 2, 0.001, group, &t);
+    ck_assert_double_eq(t.far, 0);
+}
+END_TEST
+
 Suite *suite_comovement(void)
 {
     TCase *t;
@@ -82,5 +97,6 @@ Suite *suite_comovement(void)
     tcase_add_test(t, groups_without_noise_are_found);
     tcase_add_test(t, noise_alone_makes_no_groups);
     tcase_add_test(t, one_series_is_no_group);
+    tcase_add_test(t, two_series_are_apart_by_what_they_differ);
     return suite;
 }

@@ -91,6 +91,7 @@ START_TEST(a_climb_ends_on_the_plateau)
     ck_assert_uint_eq(top.setup.knob[1], 8);
     ck_assert_double_eq(top.gives, 64);
     ck_assert_double_eq(top.last, 1);
+    ck_assert_double_eq(top.gain, 1);
     ck_assert_uint_eq(top.tried, 2);
     ck_assert_uint_eq(hill.asked, hill.prepared + 1);
 }
@@ -101,7 +102,7 @@ START_TEST(a_climb_without_room_tries_nothing)
     struct hill hill = {.flat = 8, .most = 1};
     const struct grow_top top = climb(&hill);
     ck_assert_double_eq(top.gives, 1);
-    ck_assert(isinf(top.last));
+    ck_assert(isinf(top.last) && isinf(top.gain));
     ck_assert_uint_eq(top.tried, 0);
 }
 END_TEST
