@@ -84,12 +84,14 @@ static double places(struct trying *t, const char *component)
                : number(t, component, "sets") * number(t, component, "ways");
 }
 
+/* Of an L2 in parts each has as many sets as the index tells. */
 static double sets_by_bits(struct trying *t, const char *component)
 {
     const struct finding *const bits = trying_find(t, component, "set_bits");
     const double modulo = number(t, component, "slice_modulo");
+    const double parts = fmax(1, number(t, component, "parts"));
     return bits != NULL && bits->value.kind == VALUE_LIST
-               ? ldexp(modulo > 0 ? modulo : 1, (int)bits->value.count)
+               ? parts * ldexp(modulo > 0 ? modulo : 1, (int)bits->value.count)
                : 0;
 }
 
