@@ -515,6 +515,36 @@ START_TEST(patterns_are_right_or_left_out)
 }
 END_TEST
 
+/* Two places come to each region of a random second TLB, so that of as many as
+ * push all out one in eight is there yet.  Expected: what walks cost, or no
+ * cell.  Buggy result: a mean of both, of data that misses 831 for 861. */
+START_TEST(what_stays_by_chance_is_no_walk)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 memory_bytes=268435456 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 2097152, 'entries': 18} "
+                 "tlbs/l2={'page': 33554432, 'region': 536870912, "
+                 "         'fill': 'region', 'entries': 94, "
+                 "         'policy': 'random'} "
+                 "paths/global={'l2': [355, 375, 632], "
+                 "              'memory': [584, 604, 861]}"),
+        "patterns");
+    static const char *const ids[] = {"memory.patterns_ca",
+                                      "memory.patterns_cg"};
+    json_t *const truth =
+        json_pack("[fffffn]", 355.0, 375.0, 632.0, 584.0, 861.0);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        const json_t *const found =
+            json_object_get(json_object_get(f, ids[i]), "value");
+        char *const row = json_dumps(found, JSON_ENCODE_ANY);
+        ck_assert_msg(alike(truth, found, 1), "%s: %s", ids[i], row);
+        free(row);
+    }
+    json_decref(truth);
+    json_decref(f);
+}
+END_TEST
+
 /* Expected: the mean over pages, by how much they differ at most beside it.
  * Buggy result (H100): none, for noise, though each page cost the same each
  * time. */
@@ -969,6 +999,7 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(any_policy));
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
     tcase_add_test(t, patterns_are_right_or_left_out);
+    tcase_add_test(t, what_stays_by_chance_is_no_walk);
     tcase_add_test(t, walks_that_differ_are_no_noise);
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);

@@ -65,14 +65,12 @@ struct patterns_question {
     const char *experiment;       /* the last */
     uint64_t line;                /* within a unit: of all loads */
     uint64_t fresh;               /* units in the piece, used so far */
-    double new_lines;             /* cycles of the lower quarter of P4 */
+    double new_lines;             /* cycles of the lower tenth of P4 */
     struct cost cycles[PATTERNS]; /* of the places that were asked */
     double apart[PATTERNS];       /* others may cost so much less, or more */
     const char *why[PATTERNS];    /* NULL: it has cycles */
     struct finding *finding;
 };
-
-static const double lower = 0.25;
 
 /* ---- places ----------------------------------------------------------- */
 
@@ -339,11 +337,10 @@ static size_t drop_walked(struct patterns_question *q, double *cycles,
  * What pushes out may not reach all entries, as of victims by chance or of
  * entries that cover several places: then some loads find what they should
  * miss, which adds no more than what the last TLB does to `found`, what loads
- * cost whose translation is there.  Of misses the lower quarter, too, costs a
+ * cost whose translation is there.  Of misses the lower tenth, too, costs a
  * quarter more of what a miss of it does: of places near to each other part of
  * what is walked through is there (H200: 0.6 of what it costs elsewhere).  A
- * quarter that hits moves the median of the others by less than half of how
- * they vary.
+ * mean leaves out as many and no more, and would be of both.
  */
 static bool are_pushed_out(const struct patterns_question *q, double found,
                            const double *cycles, size_t count)
@@ -351,7 +348,7 @@ static bool are_pushed_out(const struct patterns_question *q, double found,
     const struct tlb_facts *const t = q->t->tlb;
     const struct tlb_facts *const last = &t[q->t->levels - 1];
     const double least = last->hit - t[0].hit + (last->miss - last->hit) / 4;
-    return stats_quantile(cycles, count, lower) - found >= least;
+    return stats_quantile(cycles, count, left_out) - found >= least;
 }
 
 /* What is in L1 may need no translation: then it costs no more than a hit, and
@@ -453,7 +450,8 @@ static cost_of *cost_of_walks(const struct page_cost *pages, size_t count)
                : cost_of_hits;
 }
 
-/* Not of a page that others did not push out: the mean would be of both. */
+/* Not of a page that others did not push out, nor of as many that they leave by
+ * chance as a mean does not leave out: it would be of both. */
 static bool all_are_walked(const struct patterns_question *q,
                            const double *cycles, size_t count)
 {
@@ -464,7 +462,8 @@ static bool all_are_walked(const struct patterns_question *q,
     for (size_t i = 0; i < PAGES; i++)
         if (page_cost(cycles, count, i).middle < least)
             return false;
-    return true;
+    return (double)hits_above(cycles, count, least) >=
+           (1 - left_out) * (double)count;
 }
 
 /* Data that L2 has, of several pages, after others have pushed all their
@@ -535,7 +534,7 @@ static void ask_new_lines(struct patterns_question *q)
     }
     const struct column cycles = ask(q, &steps);
     if (cycles.count > 0)
-        q->new_lines = stats_quantile(cycles.at, cycles.count, lower);
+        q->new_lines = stats_quantile(cycles.at, cycles.count, left_out);
     if (cycles.count > 0 && !are_misses(q, cycles.at, cycles.count))
         q->why[P4] = q->why[P5] = why_pattern_kept;
     set_pattern(q, P4, cost_of_misses, cycles.at, cycles.count);
