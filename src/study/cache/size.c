@@ -793,12 +793,12 @@ static void report_edge(struct size_question *q, struct search *edge)
         return;
     }
     const double kept = kept_before(q, edge->fits);
-    const bool even = is_same_elsewhere(q, edge);
+    const bool even = kept > 0 || is_same_elsewhere(q, edge);
     if (!lab_ok(q->lab))
         return;
-    if (even)
+    if (even || q->row->of_sm)
         report_ring(q, edge->fits, kept);
-    else
+    if (!even)
         report_bound(q, edge->fits, why_no_clean_edge);
 }
 
