@@ -402,6 +402,26 @@ START_TEST(lines_of_the_loop_are_no_misses)
 }
 END_TEST
 
+/* Expected: ways and size, or bounds of them.  Buggy result: 16 ways, with room
+ * for one line more of the loop in each set, since five lines, as come at each
+ * call, were fewer than the loop has in all. */
+START_TEST(lines_of_the_loop_are_no_way)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 64, 'sets': 8, 'ways': 15, "
+                  "           'policy': 'nru'} "
+                  "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/constant={'l2': 296, 'memory': 622} "
+                  "paths/instruction={'i0': 10, 'memory': 401} "
+                  "paths/instruction/prefetch=2");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    is_true(findings, "icache_l0", "ways", 15, 0);
+    is_true(findings, "icache_l0", "size", 7680, 0);
+    json_decref(findings);
+}
+END_TEST
+
 static double bound_of(const json_t *findings, const char *id)
 {
     const json_t *const value =
@@ -521,6 +541,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
+    tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);

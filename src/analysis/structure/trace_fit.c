@@ -348,6 +348,21 @@ static bool place_neighbour(const struct trace_search *t,
     return least < SIZE_MAX;
 }
 
+/* Of several sets: a way less, and a line less of the neighbour in each, down
+ * to those that it looks for at every call.  Not of one set, of which each line
+ * less would be such a way. */
+static void remember_same_room(struct trace_search *t,
+                               const struct trace_model *best)
+{
+    struct trace_model c = *best;
+    while (c.sets > 1 && c.ways > 1 && c.own >= t->range.own_each + c.sets) {
+        c.ways--;
+        c.own -= c.sets;
+        if (c.own < t->range.own_least)
+            remember_late(t, &c);
+    }
+}
+
 /*
  * Where the neighbour has its lines, and how many, only those sets tell of
  * which calls asked too much: with others in the rest of them a way more, or
@@ -365,6 +380,7 @@ static void remember_alike(struct trace_search *t,
         if (c.ways != best->ways && place_neighbour(t, sets, best, &c))
             remember_late(t, &c);
     free(sets);
+    remember_same_room(t, best);
 }
 
 /* ---- the verdict -------------------------------------------------------- */

@@ -44,6 +44,7 @@ struct trace_range {
     uint64_t sector;    /* that a miss brings; lines have as much or more */
     double least, most; /* bytes that it holds for these visits */
     size_t own_least, own_most; /* lines that the neighbour holds */
+    size_t own_each;            /* … and looks for at every call, at least */
     uint64_t ahead; /* lines that come with one of its that was missed */
 };
 

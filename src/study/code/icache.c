@@ -596,8 +596,9 @@ static void find_ahead(struct lab *lab, const struct curve *c,
 
 /* The loop that calls has lines of its own in the nearest cache, one after the
  * other: it is of 24 instructions, of which assemblers for sm_75 to sm_120 make
- * 36 to 46.  What lies behind sees them seldom. */
-enum { LOOP_LEAST = 24 * 16, LOOP_MOST = 48 * 16 };
+ * 36 to 46, and all but the last few, of a lap's end, come at each call.  What
+ * lies behind sees them seldom. */
+enum { LOOP_LEAST = 24 * 16, LOOP_MOST = 48 * 16, LOOP_EACH = 20 * 16 };
 
 /* Of calls that were judged, so many found their line in the levels up to this
  * one. */
@@ -637,6 +638,11 @@ static size_t own_least(const struct cache_question *q)
     return q->i > 0 ? 0 : own + (q->path->on_hits ? q->path->near : 0);
 }
 
+static size_t own_each(const struct cache_question *q)
+{
+    return u64_min(own_least(q), LOOP_EACH / q->level->line);
+}
+
 /*
  * Of functions that are called alike often a cache holds some at any time, and
  * a call finds its own as often as it is one of those: of 4000 calls, to less
@@ -656,6 +662,7 @@ static struct trace_range range_of(const struct cache_question *q)
                                 .most = 1.05 * bytes * within + 2 * CODE_PLACE,
                                 .own_least = own_least(q),
                                 .own_most = own_most(q),
+                                .own_each = own_each(q),
                                 .ahead = q->path->on_hits ? 0 : q->path->near};
 }
 
