@@ -467,11 +467,24 @@ static bool do_rings_agree(const struct flood *q, const struct held *h)
     return rings->measured && !h->all.drifts && fabs(off) <= reach_of(h);
 }
 
+/* Lines that may be looked at where a cache before this one kept them, when this
+ * one had lost them: as many as that one has, at most. */
+static double kept_nearer(const struct flood *q)
+{
+    const enum level_id nearer = q->row->behind;
+    if (nearer == LEVEL_COUNT || !fact_bracket(q->lab, nearer)->present)
+        return 0;
+    const uint64_t line = fact_line(q->lab, nearer)->bytes;
+    return (double)fact_bracket(q->lab, nearer)->fits /
+           (double)u64_max(line, level_table[nearer].fine);
+}
+
 static void report_held(const struct flood *q, struct finding *f,
                         const struct held *h)
 {
     const double line = (double)q->line;
     const double off = reach_of(h) * line;
+    const double least = fmax(0, h->all.lines - kept_nearer(q)) * line - off;
     log_say(LOG_DEBUG, "overfill: %.0f B, give or take %.0f%s%s",
             h->all.lines * line, off, h->all.drifts ? ", drifts" : "",
             h->agrees ? "" : ", not of twice as many");
@@ -481,7 +494,7 @@ static void report_held(const struct flood *q, struct finding *f,
         return;
     }
     finding_measured(f, round(h->all.lines) * line);
-    finding_interval(f, h->all.lines * line - off, h->all.lines * line + off,
+    finding_interval(f, fmax(line, least), h->all.lines * line + off,
                      held_with);
     if (h->ways.best > 0) {
         finding_protocol(f, "ways_least", value_number(h->ways.least));
