@@ -77,6 +77,21 @@ static const struct unlike unlikes[] = {
      "'policy': 'nru'} paths/global.ca={'l2': 302, 'memory': 691} "
      "paths/local={'l1': 29, 'l2': 302, 'memory': 691}",
      "copies", "l1.per_sm", "1"},
+    /* Cold texture loads find L2 far, and rings that cost as much miss its near
+     * part, which is small. */
+    {"sms=2 caches/l1={'line': 64, 'sector': 64, 'sets': 26, 'ways': 8, "
+     "'policy': 'plru'} caches/texture={'line': 64, 'sector': 32, 'sets': 13, "
+     "'ways': 16, 'policy': 'plru'} "
+     "caches/l2={'line': 128, 'sector': 64, 'sets': 56, 'ways': 23, "
+     "'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0}, "
+     "'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [12, 16, 19], 'far_cycles': 229, "
+     "'replicates': true}, "
+     "'slices': {'modulo': 7, 'from_bit': 12, 'bits': [[7], [9, 11, 12]]}} "
+     "paths/global={'l2': 263, 'memory': 596} "
+     "paths/global.ca={'l1': 59, 'l2': 263, 'memory': 596} "
+     "paths/texture={'texture': 71, 'l2': 263, 'memory': 596}",
+     "latency", "texture.miss_penalty", "192"},
     /* Constants' first cache has seven lines: eight are no hits. */
     {"sms=2 noise={'jitter_cycles': 1} "
      "caches/const_l1={'line': 128, 'sector': 128, 'sets': 1, 'ways': 7, "

@@ -757,8 +757,9 @@ static void report_no_bracket(struct bracket_question *q, uint64_t least)
 }
 
 /* Doubling may have gone beyond a cache that lies behind and is hardly larger:
- * then what misses of a ring that is but an eighth too large costs far less. */
-static void ask_beside_edge(struct bracket_question *q)
+ * then what misses of a ring that is but an eighth too large costs far less;
+ * less than `most`. */
+static void ask_beside_edge(struct bracket_question *q, double most)
 {
     struct fact_bracket *const f = q->facts;
     const uint64_t bytes = f->overflows / 8 * 9 / q->stride * q->stride;
@@ -766,10 +767,20 @@ static void ask_beside_edge(struct bracket_question *q)
     if (c.count == 0)
         return;
     const double cycles = undisturbed_of(c.at, c.count, 1).cycles;
-    if (cycles < hits_limit(f->hit, f->miss)) {
+    if (cycles < most) {
         f->miss = cycles;
         f->deep = bytes;
     }
+}
+
+/* So may it have gone beyond the near part of L2, of a space whose cold loads
+ * found L2 far: where it went further than for L1, and misses of that, which
+ * find the same L2, cost clearly less. */
+static bool is_dearer_than_l1(const struct bracket_question *q)
+{
+    const struct fact_bracket *const l1 = fact_bracket(q->lab, LEVEL_L1);
+    return q->facts != l1 && l1->present && q->facts->deep > l1->deep &&
+           hits_cheaper(l1->miss, q->facts->miss);
 }
 
 /* Single loads tell a miss's cost though lines be longer than the stride. */
@@ -777,7 +788,9 @@ static void refine_miss(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
     if (q->cached->next_hit == 0)
-        ask_beside_edge(q);
+        ask_beside_edge(q, hits_limit(f->hit, f->miss));
+    else if (is_dearer_than_l1(q))
+        ask_beside_edge(q, 0.9 * f->miss);
     const double mean =
         mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
     if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q))
