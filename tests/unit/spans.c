@@ -17,6 +17,10 @@ START_TEST(spans_that_overlap_are_counted)
     ck_assert_uint_eq(spans_at_once(pairs, COUNT_OF(pairs)), 2);
     ck_assert_uint_eq(spans_at_once(stairs, COUNT_OF(stairs)), 2);
     ck_assert_uint_eq(spans_at_once(singly, 0), 0);
+    /* When the first of the list starts, which is the last to. */
+    static const struct span last[] = {{8, 20}, {0, 9}, {1, 7}};
+    ck_assert_uint_eq(spans_at_once(last, 3), 2);
+    ck_assert_uint_eq(spans_at_once(last, 1), 1);
 }
 END_TEST
 

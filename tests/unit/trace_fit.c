@@ -206,7 +206,23 @@ START_TEST(an_index_that_begins_above_the_line_is_told)
 }
 END_TEST
 
-/* Nor by one that foretold nothing. */
+/* Two lines of it push out what is in two ways, one does not. */
+START_TEST(the_neighbour_has_lines_of_its_own)
+{
+    for (uint64_t own = 1; own <= 2; own++) {
+        const struct trace_fit fit = {
+            .model_line = LINE, .model_sets = 1, .model_ways = 2, .own = own};
+        struct cache *const cache =
+            cache_of(&(struct answering){.sets = 1, .ways = 2});
+        cache_access(cache, 0);
+        trace_fit_neighbour(&fit, cache);
+        ck_assert_int_eq(cache_access(cache, 0) == CACHE_HIT, own == 1);
+        cache_free(cache);
+    }
+}
+END_TEST
+
+/* What foretold nothing explains nothing. */
 START_TEST(without_a_check_none_is_told)
 {
     struct trace found = visit(&answering[0], 1);
@@ -401,6 +417,7 @@ Suite *suite_trace_fit(void)
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
     tcase_add_loop_test(t, an_index_that_begins_above_the_line_is_told, 0, 2);
     tcase_add_test(t, without_a_check_none_is_told);
+    tcase_add_test(t, the_neighbour_has_lines_of_its_own);
     tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
     tcase_add_test(t, lines_that_fit_show_that_sets_are_others);
     tcase_add_test(t, few_visits_do_not_outweigh_all_others);
