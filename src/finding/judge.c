@@ -114,16 +114,24 @@ static struct range range_of_item(const struct finding *f, size_t i)
                           fmax(number, said_of_item(f, "high", i))};
 }
 
-/* How far two items are apart; one that was not measured is not compared with
- * one that was: that is another status. */
+/* How far two items are apart that both have. */
 static double item_gap(const struct finding *a, size_t i,
                        const struct finding *b, size_t k)
 {
     const struct value *const x = &a->value.items[i];
     const struct value *const y = &b->value.items[k];
     if (x->kind != VALUE_NUMBER || y->kind != VALUE_NUMBER)
-        return x->kind == y->kind ? 0 : INFINITY;
+        return 0;
     return gap(range_of_item(a, i), range_of_item(b, k), x->number);
+}
+
+/* An item that one of both did not measure does not differ: it was lost, or
+ * gained, as such a finding is. */
+static enum verdict item_kept(const struct value *x, const struct value *y)
+{
+    if (x->kind == y->kind)
+        return VERDICT_ALIKE;
+    return y->kind == VALUE_NONE ? VERDICT_LOST : VERDICT_GAINED;
 }
 
 /* Which item is of this place; the count: none is. */
@@ -148,18 +156,29 @@ static void judge_item(struct judgement *j, size_t i, double share,
     j->verdict = VERDICT_DIFFERS;
 }
 
+static enum verdict worse(enum verdict a, enum verdict b)
+{
+    return a > b ? a : b;
+}
+
 static struct judgement judge_items(const struct finding *a,
                                     const struct finding *b, double tolerance)
 {
     struct judgement j = {.items = a->value.count};
     struct axis x = axis_of(a), y = axis_of(b);
+    enum verdict kept = VERDICT_ALIKE;
     size_t met = 0;
     for (size_t i = 0; i < a->value.count; i++) {
         const size_t k = item_at(&y, &x.values.items[i]);
         const bool there = k < y.values.count;
         met += there;
         judge_item(&j, i, there ? item_gap(a, i, b, k) : INFINITY, tolerance);
+        if (there)
+            kept =
+                worse(kept, item_kept(&a->value.items[i], &b->value.items[k]));
     }
+    if (j.verdict == VERDICT_ALIKE)
+        j.verdict = kept;
     if (met < b->value.count) { /* places that the base has not */
         j.apart += b->value.count - met;
         j.beyond = INFINITY;

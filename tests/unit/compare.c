@@ -157,7 +157,10 @@ static const struct {
     {"17,8", "17,8,8", "", 1, VERDICT_DIFFERS, 1},
     {"100,200,300", "101,202,300", "cycles", 0.01, VERDICT_ALIKE, 0},
     {"100,200,300", "101,210,330", "cycles", 0.02, VERDICT_DIFFERS, 2},
-    {"100,200", "100,-", "cycles", 1, VERDICT_DIFFERS, 1},
+    {"100,200", "100,-", "cycles", 1, VERDICT_LOST, 0},
+    {"100,-", "100,200", "cycles", 1, VERDICT_GAINED, 0},
+    {"100,200,-", "100,-,300", "cycles", 1, VERDICT_LOST, 0},
+    {"100,200,300", "101,-,330", "cycles", 0.02, VERDICT_DIFFERS, 1},
     {"100,-", "100,-", "cycles", 0, VERDICT_ALIKE, 0},
 };
 

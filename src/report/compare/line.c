@@ -19,9 +19,9 @@ static bool is_told(const struct compare_row *row)
 static void put_row(const struct compare_row *row, struct buf *out)
 {
     char *const base = grid_words(row->base);
-    const bool lost = row->worst == VERDICT_LOST;
-    char *const now =
-        lost ? xstrdup("not measured") : grid_words(row->other[0]);
+    const struct finding *const other = row->other[0];
+    const bool lost = other == NULL || other->value.kind == VALUE_NONE;
+    char *const now = lost ? xstrdup("not measured") : grid_words(other);
     buf_printf(out, "%s %s, was %s", row->id, now, base);
     if (isfinite(row->beyond) && row->beyond > 0 && !lost)
         buf_printf(out, " (%.2g %% beyond)", 100 * row->beyond);

@@ -81,8 +81,11 @@ static char *cell_of(const struct comparison *c, const struct compare_row *row,
     case VERDICT_ALIKE:
         buf_text(&out, "=");
         break;
-    case VERDICT_LOST:
-        buf_text(&out, f == NULL ? "not in the report" : "not measured");
+    case VERDICT_LOST: /* or some items of a list are */
+        if (f != NULL && f->value.kind != VALUE_NONE)
+            put_value(&out, row, f);
+        else
+            buf_text(&out, f == NULL ? "not in the report" : "not measured");
         break;
     default:
         if (row->judged[i].apart > 0)
@@ -168,7 +171,7 @@ static void put_reasons(const struct page *page, const struct comparison *c)
         for (size_t k = 0; k < c->count; k++) {
             const struct finding *const f = c->rows[i].other[k];
             if (c->rows[i].judged[k].verdict != VERDICT_LOST || f == NULL ||
-                f->because == NULL)
+                f->value.kind != VALUE_NONE || f->because == NULL)
                 continue;
             char *const text =
                 xasprintf("not measured, because: %s", f->because);
