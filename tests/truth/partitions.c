@@ -193,7 +193,8 @@ static void expect_near(const json_t *findings, const char *id, double wanted)
     ck_assert_msg(because == NULL, "%s: %s", id, because);
     ck_assert_msg(low <= wanted && wanted <= high,
                   "%s: %g is not from %g to %g", id, wanted, low, high);
-    ck_assert_double_le(high - low, 0.08 * wanted);
+    /* One run in six is of twice as many lines alone, and less narrow. */
+    ck_assert_double_le(high - low, 0.1 * wanted);
 }
 
 static void expect_two(const json_t *findings, const struct gpu *g)

@@ -595,10 +595,11 @@ static const unsigned elsewhere[] = {3, 7};
 static uint64_t shift_of(const struct size_question *q,
                          const struct search *edge, unsigned times)
 {
+    const uint64_t line = u64_max(q->stride, q->line->bytes);
     const uint64_t room =
-        (q->row->most - u64_min(edge->overflows, q->row->most)) / q->stride;
-    const uint64_t lines = u64_min(edge->fits / q->stride / 16 * times, room);
-    return room == 0 ? 0 : (lines > 0 ? (lines - 1) | 1 : 1) * q->stride;
+        (q->row->most - u64_min(edge->overflows, q->row->most)) / line;
+    const uint64_t lines = u64_min(edge->fits / line / 16 * times, room);
+    return room == 0 ? 0 : (lines > 0 ? (lines - 1) | 1 : 1) * line;
 }
 
 /*
