@@ -626,6 +626,34 @@ START_TEST(what_is_walked_to_is_no_hit)
 }
 END_TEST
 
+/* What pushes a translation out comes to the two lines of one set of L2, and
+ * pushes the data out, too: 405 cycles, as memory's, were said of 312. */
+START_TEST(data_that_is_pushed_out_is_no_hit)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=15 sms_per_tpc=3 tpcs_per_gpc=3 memory_bytes=268435456 "
+                 "clock_khz=600000 clock_overhead=37 warp_schedulers=3 "
+                 "caches/l2={'line': 256, 'sector': 32, 'policy': 'plru', "
+                 "           'sets': 1024, 'ways': 2} "
+                 "tlbs/l1={'page': 131072, 'region': 131072, 'fill': 'page', "
+                 "         'scope': 'tpc', 'policy': 'nru', "
+                 "         'set_ways': [15, 5, 5, 5, 5]} "
+                 "tlbs/l2={'page': 131072, 'region': 131072, 'fill': 'page', "
+                 "         'scope': 'gpc', 'sets': 8, 'ways': 12, "
+                 "         'set_bits': [[17, 21, 25, 29, 33, 37, 41], "
+                 "         [18, 22, 26, 30, 34, 38], [19, 23, 27, 31, 35, 39]]} "
+                 "paths/global={'l2': [259, 312, 527], "
+                 "              'memory': [405, 458, 673]} "
+                 "noise={'jitter_cycles': 0.84}"),
+        "patterns");
+    const json_t *const cell = json_array_get(
+        json_object_get(json_object_get(f, "memory.patterns_cg"), "value"), 1);
+    ck_assert_msg(json_is_null(cell) || fabs(json_number_value(cell) - 312) < 4,
+                  "%g", json_number_value(cell));
+    json_decref(f);
+}
+END_TEST
+
 /* But how many levels there are: what a window holds is a bound. */
 START_TEST(regions_wider_than_a_mapping_show_in_a_window)
 {
@@ -1007,6 +1035,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
     tcase_add_test(t, pages_that_stay_are_no_walks);
+    tcase_add_test(t, data_that_is_pushed_out_is_no_hit);
     tcase_add_test(t, what_is_walked_to_is_no_hit);
     tcase_add_test(t, half_of_the_sets_do_not_make_regions_wider);
     tcase_add_test(t, what_stays_by_chance_ends_no_page);

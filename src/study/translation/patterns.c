@@ -31,6 +31,7 @@
 #include "base/num.h"
 #include "probe/guard.h"
 #include "probe/memory/access_script.h"
+#include "study/assume.h"
 #include "study/translation/tlb.h"
 
 static const struct answer answers[] = {
@@ -667,8 +668,12 @@ static void drop_unlike(struct patterns_question *q)
     const double second = q->cycles[P2].cycles - hit,
                  third = q->cycles[P3].cycles - hit;
     const double most = last->miss + (last->miss - last->hit) / 2;
+    /* More than half as much again: its data was pushed out of L2, too. */
+    const double missed = tlb[0].miss - tlb[0].hit;
+    const double dearest =
+        tlb[0].miss + fmax(missed / 2, assume(ASSUME_TLB_LEAST));
     if (q->why[P2] == NULL &&
-        (second < tlb[0].middle || second > tlb[1].middle))
+        (second < tlb[0].middle || second > fmin(tlb[1].middle, dearest)))
         q->why[P2] = why_pattern_unlike;
     if (q->why[P3] == NULL && (third < last->middle || third > most))
         q->why[P3] = why_pattern_unlike;
