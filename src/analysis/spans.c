@@ -70,8 +70,8 @@ enum spans_pattern spans_pattern(const struct span *spans, size_t n,
     return joint == 0 ? SPANS_STAIRCASE : SPANS_MIXED;
 }
 
-/* The latest end before `start` that no earlier start took; ends rise, and those
- * that were taken are INFINITY. */
+/* The latest end before `start` that no earlier start took; ends rise, and
+ * those that were taken are INFINITY. */
 static double take_end(double *ends, size_t n, double start)
 {
     size_t best = n;

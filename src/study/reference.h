@@ -41,8 +41,8 @@ struct references {
     struct reference first, latest;
     double processes; /* others, at most */
     bool throttled, moved;
-    size_t launches; /* that references took … */
-    double ns;       /* … and how long the GPU ran them */
+    size_t launches;  /* that references took … */
+    double ns;        /* … and how long the GPU ran them */
     uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 

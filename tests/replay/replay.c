@@ -97,10 +97,10 @@ static void assert_same_report(const char *name, const char *is,
         was += strcspn(was, "\n") + 1;
         line++;
     }
-    ck_assert_msg(strcmp(is, was) == 0,
-                  "%s, line %zu without \"sonde\" and \"run\": \"%.*s\" was \"%.*s\"", name,
-                  line, (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"),
-                  was);
+    ck_assert_msg(
+        strcmp(is, was) == 0,
+        "%s, line %zu without \"sonde\" and \"run\": \"%.*s\" was \"%.*s\"",
+        name, line, (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"), was);
 }
 
 /* ---- the recordings of GPUs ------------------------------------------- */

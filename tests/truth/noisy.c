@@ -68,8 +68,8 @@ START_TEST(late_loads_change_no_cost)
 }
 END_TEST
 
-/* Others use L2 so much that whether L1 keeps global loads does not show; that it
- * keeps local ones does, which cost less.  Buggy result: those as L1's. */
+/* Others use L2 so much that whether L1 keeps global loads does not show; that
+ * it keeps local ones does, which cost less.  Buggy result: those as L1's. */
 START_TEST(another_way_to_l1_is_not_told_for_it)
 {
     json_t *const findings = truth_findings_of(

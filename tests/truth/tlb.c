@@ -631,20 +631,21 @@ END_TEST
 START_TEST(data_that_is_pushed_out_is_no_hit)
 {
     json_t *const f = truth_findings_of(
-        gpu_made("sms=15 sms_per_tpc=3 tpcs_per_gpc=3 memory_bytes=268435456 "
-                 "clock_khz=600000 clock_overhead=37 warp_schedulers=3 "
-                 "caches/l2={'line': 256, 'sector': 32, 'policy': 'plru', "
-                 "           'sets': 1024, 'ways': 2} "
-                 "tlbs/l1={'page': 131072, 'region': 131072, 'fill': 'page', "
-                 "         'scope': 'tpc', 'policy': 'nru', "
-                 "         'set_ways': [15, 5, 5, 5, 5]} "
-                 "tlbs/l2={'page': 131072, 'region': 131072, 'fill': 'page', "
-                 "         'scope': 'gpc', 'sets': 8, 'ways': 12, "
-                 "         'set_bits': [[17, 21, 25, 29, 33, 37, 41], "
-                 "         [18, 22, 26, 30, 34, 38], [19, 23, 27, 31, 35, 39]]} "
-                 "paths/global={'l2': [259, 312, 527], "
-                 "              'memory': [405, 458, 673]} "
-                 "noise={'jitter_cycles': 0.84}"),
+        gpu_made(
+            "sms=15 sms_per_tpc=3 tpcs_per_gpc=3 memory_bytes=268435456 "
+            "clock_khz=600000 clock_overhead=37 warp_schedulers=3 "
+            "caches/l2={'line': 256, 'sector': 32, 'policy': 'plru', "
+            "           'sets': 1024, 'ways': 2} "
+            "tlbs/l1={'page': 131072, 'region': 131072, 'fill': 'page', "
+            "         'scope': 'tpc', 'policy': 'nru', "
+            "         'set_ways': [15, 5, 5, 5, 5]} "
+            "tlbs/l2={'page': 131072, 'region': 131072, 'fill': 'page', "
+            "         'scope': 'gpc', 'sets': 8, 'ways': 12, "
+            "         'set_bits': [[17, 21, 25, 29, 33, 37, 41], "
+            "         [18, 22, 26, 30, 34, 38], [19, 23, 27, 31, 35, 39]]} "
+            "paths/global={'l2': [259, 312, 527], "
+            "              'memory': [405, 458, 673]} "
+            "noise={'jitter_cycles': 0.84}"),
         "patterns");
     const json_t *const cell = json_array_get(
         json_object_get(json_object_get(f, "memory.patterns_cg"), "value"), 1);

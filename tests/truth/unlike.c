@@ -260,8 +260,8 @@ START_TEST(what_a_nearer_cache_keeps_makes_none_larger)
     const double found = json_number_value(json_object_get(size, "value")),
                  low = json_number_value(json_array_get(interval, 0)),
                  high = json_number_value(json_array_get(interval, 1));
-    ck_assert_msg(found > SIZE && low <= SIZE && SIZE <= high,
-                  "%g, %g to %g", found, low, high);
+    ck_assert_msg(found > SIZE && low <= SIZE && SIZE <= high, "%g, %g to %g",
+                  found, low, high);
     json_decref(findings);
 }
 END_TEST

@@ -26,9 +26,9 @@ struct laps {
 };
 
 /* Loads of one address in the order of their laps; `step` as of
- * undisturbed_of.  What costs `early` cycles less than most laps of its address,
- * and less than noise makes of it, was somewhere else and does not count.  Of
- * single laps only what all cost together is known. */
+ * undisturbed_of.  What costs `early` cycles less than most laps of its
+ * address, and less than noise makes of it, was somewhere else and does not
+ * count.  Of single laps only what all cost together is known. */
 struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
                     double step, double early);
 

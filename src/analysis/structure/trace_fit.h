@@ -53,7 +53,8 @@ struct trace_fit {
     uint64_t line, sets, ways, size;
     uint64_t least; /* B; the smallest size that is possible */
     enum cache_policy policy;
-    size_t model_policy; /* … by what it is told apart from others of its kind */
+    size_t
+        model_policy; /* … by what it is told apart from others of its kind */
     enum cache_policy runner_up; /* explains as much; policy: none does */
     double agrees; /* share of the visits of `check` that are as foretold, or as
                       is likelier; of those of many lines, if it is larger: what

@@ -70,8 +70,7 @@ static void add_lines(const struct pool *p, size_t from, size_t end,
     while (from < end) {
         const size_t left = p->run > 0 ? p->run - from % p->run : end - from;
         const size_t count = u64_min(left, end - from);
-        s->at[s->count++] =
-            (struct segment){line_of(p, from), count, p->step};
+        s->at[s->count++] = (struct segment){line_of(p, from), count, p->step};
         from += count;
     }
 }
@@ -122,9 +121,8 @@ static bool pool_crowds_without(void *context, size_t all, size_t out)
     struct segments s = no_lines(p, all);
     add_lines(p, 0, out, &s);
     add_lines(p, out + 1, all, &s);
-    return eviction_crowds(p->eviction,
-                           &(struct script_lines){(uint64_t[]){p->target}, 1},
-                           &s);
+    return eviction_crowds(
+        p->eviction, &(struct script_lines){(uint64_t[]){p->target}, 1}, &s);
 }
 
 static struct conflict_test test_of(struct pool *p)

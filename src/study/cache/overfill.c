@@ -210,8 +210,8 @@ static struct occupancy count_lines(const struct flood *q, const struct dose *d,
         return o;
     const struct occupancy_looks l = looks_of(q, d, s);
     occupancy_of_looks(&l, &o);
-    lab_point(q->lab, q->row->component, q->side == WHOLE ? "size" : "near_size",
-              &by_members,
+    lab_point(q->lab, q->row->component,
+              q->side == WHOLE ? "size" : "near_size", &by_members,
               (struct curve_seen){(double)d->members, o.lines, s->experiment});
     return o;
 }
@@ -467,8 +467,8 @@ static bool do_rings_agree(const struct flood *q, const struct held *h)
     return rings->measured && !h->all.drifts && fabs(off) <= reach_of(h);
 }
 
-/* Lines that may be looked at where a cache before this one kept them, when this
- * one had lost them: as many as that one has, at most. */
+/* Lines that may be looked at where a cache before this one kept them, when
+ * this one had lost them: as many as that one has, at most. */
 static double kept_nearer(const struct flood *q)
 {
     const enum level_id nearer = q->row->behind;

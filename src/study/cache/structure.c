@@ -505,8 +505,8 @@ static void report_policy(struct structure_question *q,
         drop(q, "policy_weights");
 }
 
-/* Each is a share that chance leaves open: by three deviations, as a list claims
- * several at once. */
+/* Each is a share that chance leaves open: by three deviations, as a list
+ * claims several at once. */
 static void tell_weights(struct structure_question *q, const struct weighing *w,
                          const double *weights)
 {
@@ -515,9 +515,8 @@ static void tell_weights(struct structure_question *q, const struct weighing *w,
     struct value list = value_list(), low = value_list(), high = value_list();
     for (uint32_t i = 0; i < w->ways; i++) {
         const double share = weights[i];
-        const double error =
-            3 * sqrt(share * (1 - share) / (double)w->found) +
-            disturbed_shares(w);
+        const double error = 3 * sqrt(share * (1 - share) / (double)w->found) +
+                             disturbed_shares(w);
         value_push(&list, value_number(share));
         value_push(&low, value_number(fmax(0, share - error)));
         value_push(&high, value_number(fmin(1, share + error)));
@@ -972,8 +971,8 @@ static void follow(struct structure_question *q, const char *attribute,
     finding_protocol(f, "same_storage_as", value_text(other));
 }
 
-/* What sets of the other make, or rings that lines in random order confirm; NULL:
- * neither is known. */
+/* What sets of the other make, or rings that lines in random order confirm;
+ * NULL: neither is known. */
 static const struct finding *size_of_other(const struct lab *lab,
                                            const char *other)
 {

@@ -366,8 +366,8 @@ static void compare_with_sets(const struct lab *lab, const char *component,
 }
 
 /* Of what an SM has: rings are corrected by what sets or lines in random order
- * say, and are but a bound where neither does.  Sets of another path that shares
- * the storage count if the latter allow them. */
+ * say, and are but a bound where neither does.  Sets of another path that
+ * shares the storage count if the latter allow them. */
 static void judge_of_sm(struct lab *lab, const char *component,
                         const struct finding *rings, const struct finding *sets,
                         const struct finding *overfill)

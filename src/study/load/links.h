@@ -7,10 +7,10 @@
 
 #include "study/load/bandwidth_rows.h"
 
-/* Few enough pages for any first TLB, and so many of the host's that it does not
- * matter where these are: a line costs about 2030 or 2300 cycles (H100), and of 64
- * KiB, five times, half of them 2070 to 2440; of four times as much, with as
- * many lines, 2249 to 2264. */
+/* Few enough pages for any first TLB, and so many of the host's that it does
+ * not matter where these are: a line costs about 2030 or 2300 cycles (H100),
+ * and of 64 KiB, five times, half of them 2070 to 2440; of four times as much,
+ * with as many lines, 2249 to 2264. */
 #define LINKS_RING "bytes=262144 stride=512 order=random"
 /* Sizes of single copies, in bytes. */
 enum { LINKS_LEAST = 4096, LINKS_FACTOR = 4, LINKS_MOST = 16 << 20 };
