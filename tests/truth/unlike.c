@@ -242,7 +242,8 @@ START_TEST(where_rings_begin_they_end_elsewhere)
 END_TEST
 
 /* What L1.5 has lost a first cache of another policy may keep yet: of 64 lines,
- * which rings say, 66 were found (16896 bytes, without a doubt). */
+ * which rings say, 66 were found.  Buggy result: none, since both disagree; or
+ * the larger one, where rings were but a bound. */
 START_TEST(what_a_nearer_cache_keeps_makes_none_larger)
 {
     enum { SIZE = 16384 };
@@ -257,11 +258,10 @@ START_TEST(what_a_nearer_cache_keeps_makes_none_larger)
         "verdict");
     const json_t *const size = json_object_get(findings, "const_l15.size");
     const json_t *const interval = json_object_get(size, "interval");
-    const double found = json_number_value(json_object_get(size, "value")),
-                 low = json_number_value(json_array_get(interval, 0)),
-                 high = json_number_value(json_array_get(interval, 1));
-    ck_assert_msg(found > SIZE && low <= SIZE && SIZE <= high, "%g, %g to %g",
-                  found, low, high);
+    ck_assert_str_eq(truth_text(findings, "const_l15.size", "status"),
+                     "measured");
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), SIZE);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), SIZE);
     json_decref(findings);
 }
 END_TEST
