@@ -193,7 +193,7 @@ static void expect_near(const json_t *findings, const char *id, double wanted)
     ck_assert_msg(because == NULL, "%s: %s", id, because);
     ck_assert_msg(low <= wanted && wanted <= high,
                   "%s: %g is not from %g to %g", id, wanted, low, high);
-    /* One run in six is of twice as many lines alone, and less narrow. */
+    /* Of one in six runs 9.4 %, of the others 4.9 (two builds, three seeds). */
     ck_assert_double_le(high - low, 0.1 * wanted);
 }
 
