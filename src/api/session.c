@@ -584,6 +584,23 @@ static void write_table(const struct samples *samples, const char *experiment,
     }
 }
 
+/* The words of the experiment that a caller of `function` names; to be freed.
+ */
+static int asked(struct sonde *s, const char *function, const char *name,
+                 const char *const *parameters, size_t count, char **text,
+                 struct sonde_error *err)
+{
+    struct error why = {0};
+    if (session_measures(s, function, err) != 0)
+        return ERR_USAGE;
+    if (!session_words(parameters, count))
+        return session_lacks(function, "a parameter", err);
+    if (names_probe(name, &why) != 0)
+        return session_hand_out(why.code, &why, err);
+    *text = experiment_words(name, parameters, count);
+    return 0;
+}
+
 int sonde_probe(struct sonde *s, const char *name,
                 const char *const *parameters, size_t count, char **table,
                 struct sonde_error *err)
@@ -594,14 +611,11 @@ int sonde_probe(struct sonde *s, const char *name,
     struct buf out = {0};
     if (name == NULL || table == NULL)
         return session_lacks(__func__, "the name or the table", err);
-    if (session_measures(s, __func__, err) != 0)
-        return ERR_USAGE;
-    if (!session_words(parameters, count))
-        return session_lacks(__func__, "a parameter", err);
-    if (names_probe(name, &why) != 0)
-        return session_hand_out(why.code, &why, err);
-    char *const text = experiment_words(name, parameters, count);
-    int code = prober_run(s->prober, text, &samples, NULL, &why);
+    char *text;
+    int code = asked(s, __func__, name, parameters, count, &text, err);
+    if (code != 0)
+        return code;
+    code = prober_run(s->prober, text, &samples, NULL, &why);
     /* The user's own parameters want more memory than there is. */
     if (code == ERR_DEVICE_MEMORY)
         code = why.code = ERR_USAGE;
@@ -625,14 +639,11 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
     struct buf out = {0};
     if (name == NULL || ptx == NULL)
         return session_lacks(__func__, "the name or the PTX", err);
-    if (session_measures(s, __func__, err) != 0)
-        return ERR_USAGE;
-    if (!session_words(parameters, count))
-        return session_lacks(__func__, "a parameter", err);
-    if (names_probe(name, &why) != 0)
-        return session_hand_out(why.code, &why, err);
-    char *const text = experiment_words(name, parameters, count);
-    int code = experiment_parse(text, &e, &why);
+    char *text;
+    int code = asked(s, __func__, name, parameters, count, &text, err);
+    if (code != 0)
+        return code;
+    code = experiment_parse(text, &e, &why);
     free(text);
     if (code != 0)
         return session_hand_out(code, &why, err);
