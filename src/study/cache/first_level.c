@@ -297,6 +297,17 @@ static double no_hit_of(struct lab *lab, const struct level_row *row,
     return b->present ? hits_limit(b->hit, b->miss) + timed : INFINITY;
 }
 
+/* What pushes all out of the first cache may push it out of the next one, too,
+ * where that holds little more; then misses cost clearly more than those of
+ * rings, which are no larger than need be. */
+static double no_dearer_than_rings(struct lab *lab, const struct level_row *row,
+                                   const struct fact_first_level *n)
+{
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
+    const double rings = n->hit + b->miss - b->hit;
+    return b->present && hits_cheaper(rings, n->beyond) ? rings : n->beyond;
+}
+
 /* A group and the line that brings the translation fit, as rings of as many do,
  * beside a few that came before: where new lines come in behind what was hit,
  * these stay. */
@@ -315,8 +326,10 @@ static void measure_kind(struct lab *lab, const struct level_row *row,
     lab_number(lab, "clock", "overhead", &n->timed);
     n->no_hit = no_hit_of(lab, row, n->timed);
     measure_costs(lab, row, n);
-    if (n->present)
+    if (n->present) {
         measure_overfill(lab, row, n);
+        n->beyond = no_dearer_than_rings(lab, row, n);
+    }
     if (n->present && may_be_l2(row, n)) {
         n->present = false;
         n->unclear = true;
