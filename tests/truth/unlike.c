@@ -109,6 +109,13 @@ static const struct unlike unlikes[] = {
      "paths/global.ca={'l1': 101, 'l2': 217, 'memory': 673} "
      "paths/global.cg={'l2': 217, 'memory': 673}",
      "structure", "l2.sets", "1024"},
+    /* So they do up to 32 MiB, and there are so many that few apart reach over
+     * all that may be asked for. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 256, 'sets': 2048, 'ways': 7, "
+     "'policy': 'fifo', 'scope': 'gpu', "
+     "'set_bits': [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, [17, 24, 25]]} "
+     "paths/global={'l2': 217, 'memory': 673}",
+     "verdict", "l2.size", "3670016"},
     /* Two parts of few lines, of which what is left tells the size to 6 %; sets
      * are exact. */
     {"sms=4 caches/l2={'line': 256, 'sector': 256, 'sets': 128, 'ways': 8, "
@@ -446,6 +453,26 @@ START_TEST(few_lines_deny_no_many)
 }
 END_TEST
 
+/* A bit so far above that lines of one distance alone meet it: what rings and
+ * sets say of half of an L2 is neither its size nor its sets. */
+START_TEST(sets_beyond_reach_are_not_denied)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=4 caches/l2={'line': 256, 'sector': 256, 'sets': 2048, "
+                 "'ways': 7, 'policy': 'fifo', 'scope': 'gpu', "
+                 "'set_bits': [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, "
+                 "[17, 27]]} paths/global={'l2': 217, 'memory': 673}"),
+        "verdict");
+    ck_assert_str_eq(truth_text(findings, "l2.size", "status"), "at_least");
+    const json_t *const size =
+        json_object_get(json_object_get(findings, "l2.size"), "value");
+    ck_assert_double_gt(json_number_value(size), 1835008);
+    ck_assert_double_le(json_number_value(size), 3670016);
+    truth_unmeasured(findings, "l2.sets", "farther apart");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -458,6 +485,7 @@ Suite *suite_truth_unlike(void)
                         COUNT_OF(unfounds));
     tcase_add_test(t, a_change_where_the_first_sets_are_full_is_a_bound);
     tcase_add_test(t, near_misses_are_no_hits);
+    tcase_add_test(t, sets_beyond_reach_are_not_denied);
     tcase_add_test(t, few_lines_deny_no_many);
     tcase_add_test(t, where_rings_begin_they_end_elsewhere);
     tcase_add_test(t, what_a_nearer_cache_keeps_makes_none_larger);

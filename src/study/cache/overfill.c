@@ -265,6 +265,9 @@ static void learn_late(struct flood *q)
 
 /* ---- what it holds, and its ways --------------------------------------- */
 
+/* Lines from one that is loaded to the next, where they do not lie together. */
+static const unsigned primes[] = {61, 31, 13, 7, 3};
+
 /* All lines of a buffer of so many `times` those that the cache holds, and this
  * part more; 0 lines: so many may not be asked for. */
 static struct dose buffer_of(const struct flood *q, unsigned times, double more,
@@ -286,7 +289,6 @@ static struct dose buffer_of(const struct flood *q, unsigned times, double more,
 static struct dose overfill_of(const struct flood *q, unsigned times,
                                uint64_t looks)
 {
-    static const unsigned primes[] = {61, 31, 13, 7, 3};
     struct dose d = buffer_of(q, times, strewn_least, looks);
     for (size_t i = 0; q->row->of_sm && d.pool > 0 && i < COUNT_OF(primes); i++)
         if (d.pool * primes[i] <= q->most && primes[i] != q->but) {
@@ -299,7 +301,8 @@ static struct dose overfill_of(const struct flood *q, unsigned times,
 
 struct held {
     struct occupancy all;
-    bool agrees; /* twice as many lines showed the same */
+    bool agrees;  /* twice as many lines showed the same */
+    double least; /* lines, where more are held of some than of others */
     struct occupancy_ways ways;
 };
 
@@ -422,25 +425,28 @@ static double reach_of(const struct held *h)
 }
 
 /* Bits of addresses that no line in a row reaches may choose sets, too: lines
- * so far apart, a prime number, over so many bytes.  If more of them found room
- * than of those that lay together, as many of another distance must. */
+ * so far apart, a prime number, over so many bytes, the farthest two that there
+ * is memory for.  If more of them found room than of those that lay together,
+ * as many of another distance must, or it is but a bound. */
 enum { STREWN_BYTES = 256 << 20 };
 
 static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
 {
-    static const unsigned primes[] = {61, 31};
     struct dose d = *once;
+    unsigned asked = 0;
     d.looks /= 2;
     d.members = d.pool *= WIDER;
-    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(primes); i++) {
+    for (size_t i = 0; lab_ok(q->lab) && asked < 2 && i < COUNT_OF(primes);
+         i++) {
         d.apart = primes[i];
         if (d.pool * d.apart > u64_min(q->most, STREWN_BYTES / q->line))
             continue;
         const struct occupancy before = h->all, seen = ask_dose(q, &d);
-        const bool first = h->agrees;
+        const bool first = asked++ == 0;
         if (first && seen.lines < before.lines + reach_of(h))
             return;
         h->all = seen;
+        h->least = fmax(h->least, seen.lines - reach_of(h));
         h->agrees = !first && occupancy_join(&before, &seen, &h->all);
     }
 }
@@ -488,6 +494,11 @@ static void report_held(const struct flood *q, struct finding *f,
     log_say(LOG_DEBUG, "overfill: %.0f B, give or take %.0f%s%s",
             h->all.lines * line, off, h->all.drifts ? ", drifts" : "",
             h->agrees ? "" : ", not of twice as many");
+    if (!h->all.drifts && !h->agrees && h->least > 0) {
+        finding_value(f, STATUS_AT_LEAST, value_number(floor(h->least) * line));
+        finding_because(f, why_occupancy_strewn);
+        return;
+    }
     if (h->all.drifts || !h->agrees) {
         finding_none(f,
                      h->agrees ? why_occupancy_drifts : why_occupancy_unlike);

@@ -859,10 +859,38 @@ static bool put_front(struct structure_question *q)
     return empties;
 }
 
+/* The bytes that are left at least of lines in random order, some of which lie
+ * farther apart than any that were asked whether they push each other out. */
+static double held_least(const struct structure_question *q)
+{
+    const struct finding *const held =
+        lab_proposal(q->lab, "overfill", q->row->component, "size");
+    return held != NULL && held->status == STATUS_AT_LEAST ? held->value.number
+                                                           : 0;
+}
+
+/* Sets that hold less are not all: a bit chooses among them that none of their
+ * lines differ by. */
+static bool are_more_held(struct structure_question *q)
+{
+    const double bytes = (double)(q->parts * q->shape.lines * q->line);
+    const double least = held_least(q);
+    if (bytes >= least)
+        return false;
+    refuse(q, "s*", lab_text(q->lab, why_sets_few, bytes, least));
+    if (q->shape.index == GEOMETRY_UNEQUAL)
+        refuse(q, "ways", why_index_hashed);
+    else
+        report_ways(q);
+    return true;
+}
+
 /* A few sets that are alike are no proof that all are, but at random. */
 static void report_found(struct structure_question *q,
                          const struct geometry_lines *lines)
 {
+    if (q->shape.sets > 0 && are_more_held(q))
+        return;
     if (q->shape.sets > 0 && q->shorter) {
         report_short(q);
     } else if (q->shape.sets > 0) {

@@ -290,19 +290,22 @@ static void deny_by_sets(struct finding *size, const struct finding *sets)
 
 /*
  * Of what all SMs share rings alone are no proof, since its index may be hashed
- * and its slices filled unevenly.  Sets or rings are, if what is left of lines
- * in random order allows them, or both say the same; and what sets say is
- * exact.
+ * and its slices filled unevenly; nor are sets where more is left of lines that
+ * are farther apart than those that sets were asked with.  Sets or rings are,
+ * if what is left of lines in random order allows them, or both say the same;
+ * and what sets say is exact.
  */
 static void judge_shared(struct lab *lab, const char *component,
                          const struct finding *rings,
                          const struct finding *sets,
                          const struct finding *overfill)
 {
-    struct finding *const f = accept(lab, component, "size", rings);
+    const bool bound = overfill != NULL && overfill->status == STATUS_AT_LEAST;
+    struct finding *const f =
+        accept(lab, component, "size", bound ? overfill : rings);
     const bool sampled =
         overfill != NULL && overfill->status == STATUS_MEASURED;
-    if (do_agree(rings, sets))
+    if (bound || do_agree(rings, sets))
         return;
     if (sampled && (is_within(sets, overfill) || is_nearest(sets, overfill)))
         finding_copy(f, sets);
