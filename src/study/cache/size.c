@@ -23,6 +23,7 @@
 #include "analysis/hits.h"
 #include "analysis/search.h"
 #include "analysis/statistics/rate_test.h"
+#include "analysis/statistics/returns.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -119,30 +120,12 @@ static uint64_t judged_laps(const struct lap_trace *s)
     return s->laps - (s->entry > 0);
 }
 
-/* How often an address must be slow in so many laps to count as one that came
- * back, and how many such addresses are more than chance. */
-struct returns {
-    uint64_t times;
-    size_t addresses;
-};
-
+/* Some twenty traces of a study must all be right. */
 static struct returns returns_of(const struct size_question *q,
                                  const struct lap_trace *s)
 {
-    double expected = (double)s->lines; /* addresses, by chance */
-    const uint64_t laps = judged_laps(s);
-    uint64_t times = 0;
-    do {
-        times++;
-        expected *= (double)(laps - times + 1) / (double)times * q->rate;
-        /* Chance makes a hundredth of an address so, and no more. */
-    } while (expected > 0.01 && times < laps);
-    /* Some twenty traces of a study must all be right. */
-    size_t addresses = 0;
-    for (double chance = 1; chance > chance_of_returns;
-         chance *= fmin(expected, 0.5))
-        addresses++;
-    return (struct returns){times, addresses - 1 > 0 ? addresses - 1 : 1};
+    return returns_beyond_chance(s->lines, judged_laps(s), q->rate,
+                                 chance_of_returns);
 }
 
 /* The columns of a trace whose slow loads alone are kept. */
@@ -175,17 +158,6 @@ static const double *slow_offsets(const struct size_question *q,
     return arena_adopt(&q->lab->memory, stats_sorted(at, *count));
 }
 
-static size_t count_returned(const double *at, size_t count, uint64_t wanted)
-{
-    size_t returned = 0;
-    for (size_t i = 0, run; i < count; i += run) {
-        for (run = 1; i + run < count && at[i + run] == at[i];)
-            run++;
-        returned += run >= wanted;
-    }
-    return returned;
-}
-
 /* How many loads of an SM were slow enough to be kept. */
 static size_t slow_loads(const struct slow_trace *t, size_t sm)
 {
@@ -212,10 +184,10 @@ static void judge_trace(const struct size_question *q,
 {
     const double *const at = slow_offsets(q, t, sm, s->entry, &s->misses);
     const struct returns wanted = returns_of(q, s);
-    const size_t returned = count_returned(at, s->misses, wanted.times);
-    s->returned = returned >= wanted.addresses ? returned : 0;
+    const size_t returned = returns_count(at, s->misses, wanted.times);
+    s->returned = returned >= wanted.places ? returned : 0;
     s->steady =
-        is_steady(s, count_returned(at, s->misses, judged_laps(s)), q->rate);
+        is_steady(s, returns_count(at, s->misses, judged_laps(s)), q->rate);
     s->slow = slow_loads(t, sm);
     s->full = s->slow > (size_t)q->records;
 }
