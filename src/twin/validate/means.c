@@ -18,11 +18,6 @@
  * finding itself leaves open. */
 #define MEAN_TOLERANCE 0.05
 
-struct level {
-    const char *component, *load, *front;
-    uint64_t most, apart; /* bytes that can be asked for; shortest distance */
-};
-
 static const struct level levels[] = {
     {"l1", "space=global op=ca", NULL, 4 << 20, 8},
     {"texture", "space=texture", NULL, 4 << 20, 8},
@@ -374,34 +369,14 @@ static int try_tlb(struct trying *t, unsigned level)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* By how much the mean of a lap grows if one set is over, a quarter of it. */
-static double edge(struct trying *t, const struct level *l, double lines)
+bool trying_level(struct trying *t, const char *component, struct level *level)
 {
-    return 0.25 * told_number(&t->told, l->component, "miss_penalty") *
-           (told_number(&t->told, l->component, "ways") + 1) / lines;
-}
-
-int try_fits(struct trying *t, const char *component, double bytes, bool *fits)
-{
-    size_t i = 0;
-    while (i < sizeof levels / sizeof *levels &&
-           strcmp(levels[i].component, component) != 0)
-        i++;
-    *fits = true;
-    if (i == sizeof levels / sizeof *levels || bytes > (double)levels[i].most)
-        return 0;
-    const struct level of = shown(t, &levels[i]), *const l = &of;
-    const double line = told_number(&t->told, component, "line");
-    const double lines = floor(bytes / line);
-    struct cost cost = {0};
-    char *const text =
-        xasprintf("chase %s bytes=%.0f stride=%.0f warm=3 repeats=15", l->load,
-                  lines * line, line);
-    const int status = cost_of(t, text, &cost);
-    *fits = cost.cycles <
-            told_number(&t->told, component, "latency") + edge(t, l, lines);
-    free(text);
-    return status != 0 && trying_excused(t) ? 0 : status;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(levels[i].component, component) == 0) {
+            *level = shown(t, &levels[i]);
+            return true;
+        }
+    return false;
 }
 
 int try_means(struct trying *t)

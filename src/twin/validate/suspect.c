@@ -476,9 +476,9 @@ int suspect(struct trying *t, struct suspicion *s)
         return status;
     if (failed == 0)
         status = size_is_less(t, s->component, &less);
-    /* What was asked foretells the sets. */
+    /* What was asked foretells the sets, and nothing of the size. */
     if (status != 0 || (less && s->trials > 0))
-        return status;
+        return status != 0 ? status : try_size(t, s->component);
     struct search search = {.trying = t, .suspicion = s};
     status = try_all(&search);
     if (status == 0)

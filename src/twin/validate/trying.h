@@ -78,11 +78,22 @@ bool trying_excused(struct trying *trying);
 /* True unless global loads go past L1. */
 bool trying_l1_is_global(struct trying *trying);
 
+/* A cache, and how loads ask it. */
+struct level {
+    const char *component, *load, *front;
+    uint64_t most, apart; /* bytes that can be asked for; shortest distance */
+};
+
 /* means.c: what loads cost. */
 int try_means(struct trying *trying);
-/* … and whether so many bytes fit; of what cannot be asked, they do. */
+/* … by the row of a component; false: it has none. */
+bool trying_level(struct trying *trying, const char *component,
+                  struct level *level);
+/* size.c: whether so many bytes fit; of what cannot be asked, they do. */
 int try_fits(struct trying *trying, const char *component, double bytes,
              bool *fits);
+/* … and whether the size does, and not a line more; or else it is repaired. */
+int try_size(struct trying *trying, const char *component);
 /* region.c: what an entry of a TLB covers of which no set is known. */
 int try_region(struct trying *trying, const char *component, const char *front);
 /* structure.c: which lines push each other out. */
