@@ -141,6 +141,28 @@ START_TEST(what_is_arranged_otherwise_is_no_more)
 }
 END_TEST
 
+/* In a unit in which all of it is less than one. */
+static double gives_parts(void *context, const struct grow_setup *setup)
+{
+    (void)context;
+    return 0.01 * setup->knob[0];
+}
+
+START_TEST(what_more_gives_is_told_in_any_unit)
+{
+    static const struct grow_move moves[] = {{.times = {2}}};
+    const struct grow_setup from = {{1, 1, 1, 1}};
+    const struct grow_climb c = {.least = 0.01,
+                                 .moves = moves,
+                                 .count = COUNT_OF(moves),
+                                 .fit = fits_four,
+                                 .gives = gives_parts};
+    const struct grow_top top = grow_climb(&c, &from);
+    ck_assert_uint_eq(top.setup.knob[0], 4);
+    ck_assert_double_eq_tol(top.gain, 1, 1e-9);
+}
+END_TEST
+
 static double gives_nothing_told(void *context, const struct grow_setup *setup)
 {
     (void)context;
@@ -175,6 +197,7 @@ Suite *suite_grow(void)
     tcase_add_test(t, a_climb_ends_on_the_plateau);
     tcase_add_test(t, a_climb_without_room_tries_nothing);
     tcase_add_test(t, what_is_arranged_otherwise_is_no_more);
+    tcase_add_test(t, what_more_gives_is_told_in_any_unit);
     tcase_add_test(t, what_cannot_be_told_was_not_tried);
     return suite;
 }

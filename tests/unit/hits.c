@@ -107,6 +107,26 @@ START_TEST(hits_that_are_alike_leave_room_for_another_kernel)
 }
 END_TEST
 
+/* Off 100 by 4, 2, 0, 2 and 4: of a normal distribution that is a deviation of
+ * 2.97, and four of them beyond nine in ten are the limit. */
+START_TEST(hits_that_spread_leave_room_by_their_deviation)
+{
+    const double spread[] = {96, 98, 100, 102, 104};
+    ck_assert_double_eq_tol(
+        hits_spread_limit(spread, COUNT_OF(spread), 100, &rule),
+        103.2 + 4 * 2.9652, 0.01);
+}
+END_TEST
+
+START_TEST(the_first_of_those_between_is_kept)
+{
+    double loads_of_two[] = {200, 115, 300};
+    ck_assert_uint_eq(hits_between(loads_of_two, 3, 115, 300), 1);
+    ck_assert_double_eq(loads_of_two[0], 200);
+    ck_assert_uint_eq(hits_above(loads_of_two, 1, 200), 0);
+}
+END_TEST
+
 START_TEST(a_tally_between_a_quarter_and_three_is_open)
 {
     ck_assert_int_eq(hits_tally_of(2, 8), TALLY_NONE);
@@ -139,6 +159,8 @@ Suite *suite_hits(void)
     tcase_add_test(t, however_few_hits_spread_a_miss_is_no_hit);
     tcase_add_test(t, hits_that_are_alike_leave_room_for_another_kernel);
     tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
+    tcase_add_test(t, hits_that_spread_leave_room_by_their_deviation);
+    tcase_add_test(t, the_first_of_those_between_is_kept);
     tcase_add_test(t, the_nearest_between_two_numbers);
     return suite;
 }

@@ -352,6 +352,53 @@ START_TEST(the_smallest_levels_give_way)
 }
 END_TEST
 
+/* A smaller one behind a full table is the one that is left out. */
+START_TEST(a_full_table_takes_no_smaller_level)
+{
+    double values[LEVELS_MAX * 20 + 50];
+    size_t n = 0;
+    for (size_t k = 0; k <= LEVELS_MAX; k++)
+        n = fill(values, n, 100 * (double)(k + 1), 1, k < LEVELS_MAX ? 20 : 12);
+    struct levels levels;
+    levels_find(values, n, &levels_usual, &levels);
+    ck_assert_uint_eq(levels.count, LEVELS_MAX);
+    ck_assert_uint_eq(levels.outliers, 12);
+    for (size_t k = 0; k < LEVELS_MAX; k++)
+        ck_assert_double_eq(levels.level[k].centre, 100 * (double)(k + 1));
+}
+END_TEST
+
+/* The smallest of a full table is in its middle, and all others stay. */
+START_TEST(what_is_behind_the_level_that_goes_stays)
+{
+    enum { SMALL = 10 };
+    double values[LEVELS_MAX * 20 + 20];
+    size_t n = 0;
+    for (size_t k = 0; k <= LEVELS_MAX; k++)
+        n = fill(values, n, 100 * (double)(k + 1), 1, k == SMALL ? 12 : 20);
+    struct levels levels;
+    levels_find(values, n, &levels_usual, &levels);
+    ck_assert_uint_eq(levels.count, LEVELS_MAX);
+    for (size_t k = 0; k < LEVELS_MAX; k++) {
+        ck_assert_double_eq(levels.level[k].centre,
+                            100 * (double)(k + 1 + (k >= SMALL)));
+        ck_assert_uint_eq(levels.level[k].count, 20);
+    }
+}
+END_TEST
+
+/* Two bins hold two samples each by chance, as ten others one. */
+START_TEST(samples_that_fall_together_by_chance_are_no_level)
+{
+    static const double values[] = {100, 100, 104, 108, 112, 116, 120,
+                                    124, 128, 132, 136, 140, 140, 144};
+    const struct levels_rule rule = {0.01, 2, 2};
+    struct levels levels;
+    levels_find(values, COUNT_OF(values), &rule, &levels);
+    ck_assert_uint_eq(levels.count, 1);
+}
+END_TEST
+
 START_TEST(classify_takes_what_is_in_or_near_a_level)
 {
     const struct levels levels = {
@@ -456,6 +503,9 @@ Suite *suite_levels(void)
     tcase_add_test(t, a_level_ends_below_a_hundredth);
     tcase_add_test(t, of_nothing_there_are_no_levels);
     tcase_add_test(t, the_smallest_levels_give_way);
+    tcase_add_test(t, a_full_table_takes_no_smaller_level);
+    tcase_add_test(t, what_is_behind_the_level_that_goes_stays);
+    tcase_add_test(t, samples_that_fall_together_by_chance_are_no_level);
     tcase_add_test(t, classify_takes_what_is_in_or_near_a_level);
     tcase_add_test(t, classify_gives_samples_back_to_their_level);
     return suite;

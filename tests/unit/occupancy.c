@@ -222,6 +222,16 @@ START_TEST(what_was_never_there_is_not_sure)
 }
 END_TEST
 
+/* Of four looks, before which nothing was looked at: half a hit in five. */
+START_TEST(few_looks_are_less_sure)
+{
+    const struct occupancy_looks l = {.members = 1000, .seen = {1, 1, 1, 1}};
+    struct occupancy o;
+    occupancy_of_looks(&l, &o);
+    ck_assert_double_eq_tol(o.error, 1000 * sqrt(0.1 * 0.9 / 4), 1e-9);
+}
+END_TEST
+
 Suite *suite_occupancy(void)
 {
     TCase *t;
@@ -229,6 +239,7 @@ Suite *suite_occupancy(void)
     tcase_add_test(t, shares_of_poisson_sets);
     tcase_add_loop_test(t, size_and_ways_of_any_policy, 0, POLICY_COUNT);
     tcase_add_test(t, what_was_never_there_is_not_sure);
+    tcase_add_test(t, few_looks_are_less_sure);
     tcase_add_test(t, what_drifts_is_told);
     tcase_add_test(t, two_numbers_that_differ_do_not_join);
     tcase_add_test(t, room_may_end_before_ways_do);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "base/rng.h"
 #include "testing.h"
 
@@ -78,6 +79,47 @@ START_TEST(few_samples_are_not_split)
 }
 END_TEST
 
+/* So many of 30 samples, the dear ones, cost `more`. */
+static struct otsu of_thirty(size_t dear, double more)
+{
+    double values[30];
+    struct otsu split;
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        values[i] = 200 + (i < dear ? more : 0);
+    otsu_find(values, COUNT_OF(values), &split);
+    return split;
+}
+
+START_TEST(a_fifth_of_the_samples_is_a_side)
+{
+    ck_assert(of_thirty(6, 100).clear);
+    ck_assert(!of_thirty(5, 100).clear);
+    ck_assert(of_thirty(24, 100).clear);
+    ck_assert(!of_thirty(25, 100).clear);
+    ck_assert_uint_eq(of_thirty(6, 100).below, 24);
+}
+END_TEST
+
+START_TEST(heaps_are_five_cycles_apart_at_least)
+{
+    ck_assert(of_thirty(15, 5).clear);
+    ck_assert(!of_thirty(15, 4).clear);
+}
+END_TEST
+
+START_TEST(two_heaps_of_26_samples_are_no_chance)
+{
+    double values[26];
+    struct otsu s;
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        values[i] = i % 2 == 0 ? 200 : 300;
+    otsu_find(values, COUNT_OF(values), &s);
+    ck_assert(s.clear);
+    otsu_find(values, COUNT_OF(values) - 1, &s);
+    ck_assert(!s.clear);
+}
+END_TEST
+
 Suite *suite_otsu(void)
 {
     TCase *t;
@@ -89,5 +131,8 @@ Suite *suite_otsu(void)
     tcase_add_test(t, heaps_that_touch_are_one);
     tcase_add_test(t, a_few_slow_samples_are_no_side);
     tcase_add_test(t, few_samples_are_not_split);
+    tcase_add_test(t, a_fifth_of_the_samples_is_a_side);
+    tcase_add_test(t, heaps_are_five_cycles_apart_at_least);
+    tcase_add_test(t, two_heaps_of_26_samples_are_no_chance);
     return suite;
 }

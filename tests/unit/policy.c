@@ -126,6 +126,16 @@ START_TEST(what_nothing_tells_is_not_known)
 }
 END_TEST
 
+/* Of one load there is little to say, but something. */
+START_TEST(one_load_is_evidence)
+{
+    const struct policy_load load = {0, LOAD_MISS, true};
+    const struct policy_verdict v = policy_find(&load, 1, 8, true);
+    ck_assert_double_eq(v.score[POLICY_LRU].agrees, 1);
+    ck_assert_double_gt(v.score[POLICY_LRU].likelihood, log(0.5));
+}
+END_TEST
+
 /* … nor a bit for each way. */
 START_TEST(of_two_ways_a_tree_is_lru)
 {
@@ -379,6 +389,7 @@ Suite *suite_policy(void)
     tcase_add_loop_test(t, some_loads_may_be_told_wrongly, 0, COUNT_OF(kinds));
     tcase_add_test(t, what_nothing_explains_is_not_known);
     tcase_add_test(t, what_nothing_tells_is_not_known);
+    tcase_add_test(t, one_load_is_evidence);
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);
     tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
                         COUNT_OF(kinds));

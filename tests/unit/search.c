@@ -9,7 +9,8 @@
 struct store {
     uint64_t holds, largest_asked;
     size_t tries, fails_at, rounds;
-    size_t most_together; /* of sizes that were asked for at once */
+    size_t most_together;     /* of sizes that were asked for at once */
+    uint64_t fits, overflows; /* as was answered */
     const struct search_range *range;
 };
 
@@ -25,8 +26,12 @@ static int fits(void *context, const struct search_sizes *sizes, bool *fits,
                 struct error *err)
 {
     struct store *const store = context;
+    const uint64_t known_to_fit = store->fits, known_not_to = store->overflows;
     for (size_t i = 0; i < sizes->count; i++) {
         const uint64_t size = sizes->first + i * sizes->step;
+        /* What is known is not asked again. */
+        ck_assert(size > known_to_fit);
+        ck_assert(known_not_to == 0 || size < known_not_to);
         if (++store->tries == store->fails_at)
             return error_set(err, ERR_DEVICE, "the GPU is lost");
         if (store->range != NULL)
@@ -34,6 +39,10 @@ static int fits(void *context, const struct search_sizes *sizes, bool *fits,
         if (size > store->largest_asked)
             store->largest_asked = size;
         fits[i] = size <= store->holds;
+        if (fits[i])
+            store->fits = size;
+        else if (store->overflows == 0 || size < store->overflows)
+            store->overflows = size;
     }
     store->rounds++;
     if (sizes->count > store->most_together)

@@ -66,6 +66,8 @@ START_TEST(numbers_that_lie_together_are_grouped)
     ck_assert_uint_eq(groups_of(numbers, COUNT_OF(numbers), 10, group), 3);
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         ck_assert_uint_eq(group[i], groups[i]);
+    ck_assert_uint_eq(groups_of(numbers, 2, 10, group), 2);
+    ck_assert_uint_eq(groups_of(numbers, 1, 10, group), 1);
     /* 400 is more than 200 and not thrice as much. */
     ck_assert_uint_eq(groups_of(numbers, COUNT_OF(numbers), 200, group), 0);
 }

@@ -191,6 +191,51 @@ START_TEST(what_no_cache_answered_is_told_by_none)
 }
 END_TEST
 
+/* Random visits to every second line of half as much again as there is room
+ * for. */
+static struct trace visit_even(const struct answering *a, uint64_t seed)
+{
+    const uint64_t lines = a->sets * a->ways * 3 / 4;
+    struct trace t = {0};
+    struct cache *const cache = cache_of(a);
+    struct rng r;
+    rng_seed(&r, seed);
+    for (uint64_t i = 0; i < SEEN + 3 * lines; i++) {
+        const uint64_t line = 2 * rng_below(&r, lines);
+        const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
+        add(&t, line,
+            i < 3 * lines ? TRACE_UNSEEN
+            : hit         ? TRACE_HIT
+                          : TRACE_MISS);
+    }
+    cache_free(cache);
+    return t;
+}
+
+/* Lines twice as long, in half as many sets, would answer the same: of lines
+ * and sets nothing is said, of ways and size all. */
+START_TEST(lines_of_which_half_is_not_asked_may_be_twice_as_long)
+{
+    static const struct answering a = {20, 5, POLICY_LRU, 0, 0, false, 0, 0};
+    struct trace found = visit_even(&a, 1), check = visit_even(&a, 2);
+    const double bytes = (double)(a.sets * a.ways * LINE);
+    const struct trace_range range = {
+        .sector = LINE, .least = 0.8 * bytes, .most = 1.1 * bytes};
+    struct trace_fit fit;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    trace_search_check(search, &check);
+    ck_assert(trace_search_judge(search, &fit));
+    ck_assert_uint_eq(fit.line, 0);
+    ck_assert_uint_eq(fit.sets, 0);
+    ck_assert_uint_eq(fit.ways, a.ways);
+    ck_assert_uint_eq(fit.size, a.sets * a.ways * LINE);
+    ck_assert_int_eq(fit.policy, POLICY_LRU);
+    trace_search_free(search);
+    free(found.visits);
+    free(check.visits);
+}
+END_TEST
+
 /* Of random victims twice as many sets of single lines look nearly the same,
  * and were said to be there. */
 START_TEST(an_index_that_begins_above_the_line_is_told)
@@ -417,6 +462,7 @@ Suite *suite_trace_fit(void)
     tcase_add_test(t, what_no_cache_answered_is_told_by_none);
     tcase_add_loop_test(t, an_index_that_begins_above_the_line_is_told, 0, 2);
     tcase_add_test(t, without_a_check_none_is_told);
+    tcase_add_test(t, lines_of_which_half_is_not_asked_may_be_twice_as_long);
     tcase_add_test(t, the_neighbour_has_lines_of_its_own);
     tcase_add_test(t, ways_that_go_more_often_are_told_from_random);
     tcase_add_test(t, lines_that_fit_show_that_sets_are_others);

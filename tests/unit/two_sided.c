@@ -118,6 +118,43 @@ START_TEST(known_bits_say_which_samples_are_far)
 }
 END_TEST
 
+/* Five cycles apart, three of four samples near to a half, and so many of these
+ * on its side. */
+START_TEST(halves_are_apart_from_their_limits_on)
+{
+    const struct two_sided least = {
+        .bits = BITS, .kept = 0.75, .agrees = MOST, .near = 283, .far = 288};
+    struct two_sided h = least;
+    ck_assert(two_sided_apart(&h, MOST));
+    h.far = 287.9;
+    ck_assert(!two_sided_apart(&h, MOST));
+    h = least;
+    h.kept = 0.74;
+    ck_assert(!two_sided_apart(&h, MOST));
+    h = least;
+    h.agrees = MOST - 0.01;
+    ck_assert(!two_sided_apart(&h, MOST));
+    h = least;
+    h.bits = 0;
+    ck_assert(!two_sided_apart(&h, MOST));
+}
+END_TEST
+
+/* Nearer to chance, which agrees half the time, than to the best. */
+START_TEST(other_bits_that_agree_nearly_as_much_leave_doubt)
+{
+    struct two_sided h = {.bits = BITS,
+                          .kept = 1,
+                          .agrees = 0.9,
+                          .near = 283,
+                          .far = 450,
+                          .next = 0.69};
+    ck_assert(two_sided_clear(&h, MOST) && two_sided_hinted(&h, SOME));
+    h.next = 0.71;
+    ck_assert(!two_sided_clear(&h, MOST) && !two_sided_hinted(&h, SOME));
+}
+END_TEST
+
 START_TEST(no_samples_have_no_halves)
 {
     const struct two_sided_samples none = {addresses, cycles, 0};
@@ -197,6 +234,8 @@ Suite *suite_two_sided(void)
     tcase_add_test(t, halves_too_near_to_each_other_leave_a_hint);
     tcase_add_test(t, one_heap_has_no_halves);
     tcase_add_test(t, known_bits_say_which_samples_are_far);
+    tcase_add_test(t, halves_are_apart_from_their_limits_on);
+    tcase_add_test(t, other_bits_that_agree_nearly_as_much_leave_doubt);
     tcase_add_test(t, no_samples_have_no_halves);
     tcase_add_test(t, ranks_say_which_half_costs_more);
     tcase_add_test(t, ranks_of_one_heap_say_nothing);

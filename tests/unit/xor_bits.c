@@ -68,6 +68,20 @@ START_TEST(bits_that_no_sample_varies_are_in_doubt)
 }
 END_TEST
 
+START_TEST(one_sample_is_explained_and_none_is_not)
+{
+    const uint64_t address = 128;
+    const bool odd = true;
+    struct xor_bits p;
+    xor_bits_find(&address, &odd, 1, LOW, HIGH, &p);
+    ck_assert_double_eq(p.agrees, 1);
+    ck_assert_double_eq(p.next, 1);
+    xor_bits_find(NULL, NULL, 0, LOW, HIGH, &p);
+    ck_assert_double_eq(p.agrees, 0);
+    ck_assert_uint_eq(p.bits, 0);
+}
+END_TEST
+
 Suite *suite_xor_bits(void)
 {
     TCase *t;
@@ -78,5 +92,6 @@ Suite *suite_xor_bits(void)
     tcase_add_test(t, a_state_of_whole_blocks_has_no_bits);
     tcase_add_test(t, what_is_random_is_not_explained);
     tcase_add_test(t, bits_that_no_sample_varies_are_in_doubt);
+    tcase_add_test(t, one_sample_is_explained_and_none_is_not);
     return suite;
 }
