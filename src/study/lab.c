@@ -209,13 +209,21 @@ double lab_column_most(struct lab *lab, const struct samples *s,
     return stats_max(c.at, c.count);
 }
 
-struct column lab_run_column(struct lab *lab, const char *name,
-                             const char *text)
+struct column lab_run_columns(struct lab *lab, const char *name,
+                              const char *text, struct named_column *other)
 {
     struct samples samples = run_text(lab, text);
     const struct column column = lab_column_of(lab, &samples, name);
+    if (other != NULL)
+        other->seen = lab_column_of(lab, &samples, other->name);
     samples_free(&samples);
     return column;
+}
+
+struct column lab_run_column(struct lab *lab, const char *name,
+                             const char *text)
+{
+    return lab_run_columns(lab, name, text, NULL);
 }
 
 struct stats_interval lab_interval(const struct lab *lab, const double *values,

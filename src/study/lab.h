@@ -148,6 +148,13 @@ double lab_column_most(struct lab *lab, const struct samples *samples,
 /* The column of an experiment that is run for it. */
 struct column lab_run_column(struct lab *lab, const char *name,
                              const char *text);
+/* The same, and another column of it in `other`, in place of the name. */
+struct named_column {
+    const char *name;
+    struct column seen;
+};
+struct column lab_run_columns(struct lab *lab, const char *name,
+                              const char *text, struct named_column *other);
 #define lab_column(lab, name, ...)                                             \
     lab_run_column(lab, name, lab_text(lab, __VA_ARGS__))
 

@@ -465,6 +465,20 @@ START_TEST(sets_are_found_under_any_policy)
 }
 END_TEST
 
+/* Pages are smaller than what is mapped, so that places are lines of both parts
+ * of L2.  Expected: as with one part.  Buggy result: no level, since what was
+ * far cost more than a miss. */
+START_TEST(lines_that_are_far_are_no_misses)
+{
+    expect_tlbs("caches/l2/partitions={'bits': [13, 14, 18, 19], "
+                "                      'far_cycles': 160, "
+                "                      'replicates': false} "
+                "tlbs/l1={'page': 262144, 'sets': 4, 'ways': 6} "
+                "tlbs/l2={'page': 4194304, 'entries': 90, 'scope': 'gpu'}",
+                0);
+}
+END_TEST
+
 /* More large pages than neighbours are pushed out by; two TLBs alike in size,
  * where what misses the first misses the second, too.  But the second's page,
  * which the first hides, and the policy of the one, how many levels the other
@@ -1027,6 +1041,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, sets_are_found_under_any_policy, 0,
                         COUNT_OF(any_policy));
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
+    tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_test(t, patterns_are_right_or_left_out);
     tcase_add_test(t, what_stays_by_chance_is_no_walk);
     tcase_add_test(t, walks_that_differ_are_no_noise);

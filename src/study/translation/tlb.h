@@ -50,7 +50,7 @@ struct tlb_conflict {
  * that a set may have. */
 enum { TLB_TARGETS = 3, TLB_TARGETS_MOST = 8, WAYS_MOST = 64 };
 /* Distances of neighbours: a 32nd of a piece, twice as far, … 32 pieces. */
-enum { TLB_DISTANCES = 11 };
+enum { TLB_DISTANCES = 11, TLB_HALVINGS = 5 };
 /* Places of one mapping are different lines of memory, which must not come to a
  * few sets of a cache: each lies that much farther than the one before it.  The
  * smallest piece has 32 places that have each room for that. */
@@ -84,6 +84,9 @@ struct tlb_question {
     bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
     /* Members of a set that its index foretold are in no policy's order. */
     bool odd[TLBS_MOST];
+    /* By how much each line of a piece costs more than its first, one to a
+     * unit, by how often the unit was halved; NULL: not asked. */
+    const double *lines[TLB_HALVINGS + 1];
     size_t
         narrow; /* the first level of which several places may share a region */
     bool more;  /* some loads cost more than all levels, and not one cost */

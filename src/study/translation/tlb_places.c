@@ -12,26 +12,25 @@
 #include "study/translation/tlb.h"
 
 /* What was disturbed costs what it was asked for, and no other finding. */
-static struct column run_or_fail(struct lab *lab, const char *text)
+static struct column run_or_fail(struct lab *lab, const char *text,
+                                 struct named_column *place)
 {
     if (lab->spare || lab->fresh)
-        return lab_run_column(lab, "cycles", text);
+        return lab_run_columns(lab, "cycles", text, place);
     lab_spare(lab, true);
-    const struct column c = lab_run_column(lab, "cycles", text);
+    const struct column c = lab_run_columns(lab, "cycles", text, place);
     const char *const why = lab_spared(lab);
     if (why != NULL)
         lab_fail(lab, ERR_UNSUPPORTED, "%s", why);
     return c;
 }
 
-struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
-                      const char *steps, const char *more, ...)
+/* Cycles, and of which places, if that is wanted. */
+static struct column run(struct tlb_question *q, const struct tlb_places *p,
+                         const char *steps, const char *words,
+                         struct named_column *place)
 {
-    char words[4096], row[48] = "";
-    va_list args;
-    va_start(args, more);
-    vsnprintf(words, sizeof words, more, args);
-    va_end(args);
+    char row[48] = "";
     if (q->row.count > 0)
         snprintf(row, sizeof row, " row=%" PRIu64, q->row.apart);
     const char *const text = lab_text(
@@ -41,9 +40,82 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
         steps, p->piece, p->pieces, p->apart, p->unit, p->order, p->jitter,
         p->unit < p->piece ? TLB_SKEW : 0, row,
         strstr(words, "readers=") == NULL ? "readers=global.cg " : "", words);
-    const struct column cycles = run_or_fail(q->lab, text);
+    return run_or_fail(q->lab, text, place);
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+/*
+ * Where pages are smaller than what is mapped, places of one mapping are
+ * different lines, and an L2 in two parts, or in slices, has some of them
+ * nearer than others: by more than a miss costs, so that hits and misses are
+ * not told apart.  What each line costs, over and over, is what a hit does.
+ */
+static const double *ask_lines(struct tlb_question *q, uint64_t unit)
+{
+    enum { WARM = 3, LOADS = 16 };
+    const size_t lines = q->t->places.piece / unit;
+    const struct tlb_places p = tlb_in_a_row(q, unit, lines);
+    double *const more = lab_alloc(q->lab, lines, sizeof *more);
+    struct buf steps = {0};
+    for (size_t i = 0; i < lines; i++)
+        buf_printf(&steps, "%s%dx%zu:1:0,%dx!%zu:1:0", i > 0 ? "," : "", WARM,
+                   i, LOADS, i);
+    lab_spare(q->lab, true);
+    const struct column c = run(q, &p, buf_string(&steps), " ", NULL);
+    lab_spared(q->lab);
+    buf_free(&steps);
+    for (size_t i = 0; c.count == lines * LOADS && i < lines; i++)
+        more[i] = stats_trimmed_mean(c.at + i * LOADS, LOADS, 0.25);
+    const double first = more[0], least = assume(ASSUME_TLB_LEAST);
+    const bool alike = stats_max(more, lines) - stats_min(more, lines) < least;
+    for (size_t i = 0; i < lines; i++)
+        more[i] = alike ? 0 : more[i] - first;
+    return more;
+}
+
+/* NULL if all places are of one line. */
+static const double *lines_of(struct tlb_question *q,
+                              const struct tlb_places *p)
+{
+    const uint64_t piece = q->t->places.piece;
+    /* What lies in other pieces is not asked but beside the same again. */
+    if (p->unit >= piece || p->piece != piece || q->t->places.jitter == 0 ||
+        q->lab->fresh)
+        return NULL;
+    const double **const of =
+        &q->lines[__builtin_ctzll(piece) - __builtin_ctzll(p->unit)];
+    if (*of == NULL)
+        *of = ask_lines(q, p->unit);
+    return *of;
+}
+
+/* Which of its mapping's units the place is. */
+static size_t line_of(const struct tlb_places *p, uint64_t number)
+{
+    const struct access_script_places places = {p->apart, p->unit, p->order,
+                                                p->jitter};
+    return access_script_address(number, &places) % p->apart / p->unit;
+}
+
+struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
+                      const char *steps, const char *more, ...)
+{
+    char words[4096];
+    va_list args;
+    va_start(args, more);
+    vsnprintf(words, sizeof words, more, args);
+    va_end(args);
+    const bool spare = q->lab->spare;
+    const double *const lines = lines_of(q, p);
+    lab_spare(q->lab, spare);
+    struct named_column place = {.name = "offset"};
+    const struct column cycles =
+        run(q, p, steps, words, lines != NULL ? &place : NULL);
     if (cycles.experiment != NULL)
         q->experiment = cycles.experiment;
+    for (size_t i = 0; lines != NULL && i < cycles.count; i++)
+        cycles.at[i] -= lines[line_of(p, (uint64_t)place.seen.at[i])];
     return cycles;
 }
 
