@@ -176,6 +176,18 @@ static const struct unlike unlikes[] = {
      "'spike_cycles': 477} "
      "paths/global={'l2': [400, 451, 713], 'memory': [896, 947, 1209]}",
      "tlb", "tlb_l2.sms_sharing", "3"},
+    /* All lines that were loaded past L1 were far, and the constants near: what
+     * L2 holds costs less than half-way to what those cost. */
+    {"sms=4 caches/const_l1={'line': 64, 'sector': 32, 'sets': 4, 'ways': 4} "
+     "caches/const_l15={'line': 64, 'sector': 64, 'sets': 64, 'ways': 8} "
+     "caches/l2={'line': 256, 'sector': 32, 'sets': 256, 'ways': 11, "
+     "'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [13, 14, 15, 17, 19], 'far_cycles': 300, "
+     "'replicates': false}} "
+     "paths/global={'l2': 240, 'memory': 732} "
+     "paths/constant={'const_l1': 51, 'const_l15': 137, 'l2': 240, "
+     "'memory': 804}",
+     "copies", "const_l15.sms_sharing", "1"},
 };
 
 START_TEST(what_misled_is_told)

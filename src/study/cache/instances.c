@@ -149,11 +149,17 @@ struct limits {
     bool clear;         /* misses never look like a hit */
 };
 
+/* The cheapest load past L1: others delay loads, they speed none up. */
+static double cheapest_of_l2(const struct fact_first_level *n)
+{
+    return fmin(n->past, n->cold);
+}
+
 /* The least that a load costs that misses: what others loaded is found in the
  * next cache, and not where lines are that are new. */
 static double least_miss(const struct fact_first_level *n)
 {
-    const double l2 = fmin(n->past, n->cold);
+    const double l2 = cheapest_of_l2(n);
     return n->beyond > 0 ? fmin(n->beyond, l2) : l2;
 }
 
@@ -493,7 +499,10 @@ static void conclude_next(const struct instances_question *q,
     if (q->first->beyond <= 0)
         finding_none(q->next_sharing, why_next_unseen);
     else if (q->next <= 0)
-        finding_none(q->next_sharing, why_next_none);
+        finding_none(q->next_sharing,
+                     hits_cheaper(q->first->beyond, cheapest_of_l2(q->first))
+                         ? why_next_near
+                         : why_next_none);
     else if (own->shared > 1)
         finding_none(q->next_sharing, why_next_shared);
     else
@@ -578,15 +587,30 @@ static enum level_id kind_of(const struct lab *lab, enum level_id id)
     return id == LEVEL_L1 && !n->present && !n->unclear ? LEVEL_LOCAL : id;
 }
 
-/*
- * Up to what a load hits the next cache: what L2 holds must cost more, which
- * may be cheap beside what a new line costs, since others that use the GPU push
- * lines out of L2.  The cheapest load past L1 is as cheap as L2 ever is:
- * others delay loads, they speed none up.  0 if that cannot be told.
- */
-static double next_limit(const struct fact_first_level *n)
+/* The least that a line costs that L2 holds.  The cheapest load past L1 is as
+ * cheap as L2 ever is; but of an L2 in two parts all of those may have been
+ * far, and constants near.  Where it
+ * is not known whether it has parts that is half as much at least (H200, driver
+ * 580: 1.65 times).  0: nothing tells. */
+static double least_of_l2(const struct lab *lab,
+                          const struct fact_first_level *n)
 {
-    const double l2 = fmin(n->past, n->cold);
+    const struct fact_sides *const sides = fact_sides(lab);
+    const double least = cheapest_of_l2(n);
+    if (sides->parts == 1)
+        return least;
+    if (sides->parts == 0)
+        return least / 2;
+    return sides->hit > 0 ? fmin(least, sides->hit + n->timed) : 0;
+}
+
+/* Up to what a load hits the next cache: what L2 holds must cost more, which
+ * may be cheap beside what a new line costs, since others that use the GPU push
+ * lines out of L2.  0 if that cannot be told. */
+static double next_limit(const struct lab *lab,
+                         const struct fact_first_level *n)
+{
+    const double l2 = least_of_l2(lab, n);
     if (n->beyond <= 0 || !hits_cheaper(n->beyond, l2))
         return 0;
     return hits_limit(n->beyond, l2);
@@ -609,7 +633,7 @@ static struct instances_question question_of(struct lab *lab, enum level_id id)
     if (id == LEVEL_CONST_L1)
         q.next_sharing = lab_finding(lab, "const_l15", "sms_sharing");
     if (id == LEVEL_CONST_L1)
-        q.next = next_limit(n);
+        q.next = next_limit(lab, n);
     return q;
 }
 
@@ -639,7 +663,8 @@ const struct study study_instances = {
     .question = "How many of each cache has an SM, and do SMs share one?",
     .method = "What one warp loaded is looked for by the others, on its SM and "
               "on all others; those that find it have the same copy.",
-    .reads = FACTS(FACT_BRACKET, FACT_LINE, FACT_RINGS, FACT_FIRST_LEVEL),
+    .reads = FACTS(FACT_BRACKET, FACT_LINE, FACT_RINGS, FACT_FIRST_LEVEL,
+                   FACT_SIDES),
     .answers = answers,
     .kernels = TEXTS("visit readers=global.ca@0,global.ca@1",
                      "visit readers=texture@0,texture@1",
