@@ -290,6 +290,11 @@ static const struct {
      "[[6,7,8,9,11,15,17,18,20,22,23,24],[7,9,10,14,16,17,18,19,20,21,22,23],"
      "[8,10,14,16,17,18,19,21]]}}",
      "l2", "64", "376832"},
+    /* Halves of lines twice as long come to one set at each place. */
+    {"sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, 'ways': 12, "
+     "'set_bits': [[6,10,11,13]]} paths/constant={'const_l1': 44, 'l2': 391, "
+     "'memory': 690} noise={'jitter_cycles': 1}",
+     "const_l1", "64", "1536"},
 };
 
 START_TEST(lines_are_told_where_rings_are_wrong)

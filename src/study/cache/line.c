@@ -251,11 +251,55 @@ static bool is_hardly_more(const struct layout *l)
     return 4 * l->more < l->count;
 }
 
+/* Elements in a row, from a place on. */
+static double share_in_row(const struct line_question *q, uint64_t start,
+                           uint64_t count, uint64_t apart)
+{
+    const char *const list = lab_text(
+        q->lab, "list=%" PRIu64 ":%" PRIu64 ":%" PRIu64, start, count, apart);
+    return average_share(q, list, SETTLING).miss;
+}
+
+/*
+ * Elements a line apart that fit are the same lines as twice as many half as
+ * far apart, so these fit, too, whatever the index is.  Where they clearly do
+ * not, lines are shorter.  That the former fit is sure if less than half a line
+ * a lap missed: policies that keep a set of one line too many but for that may
+ * lose all of it where each line is loaded twice.
+ */
+static bool is_denied_at(const struct line_question *q, uint64_t start,
+                         uint64_t count, uint64_t line)
+{
+    static const double clearly = 0.1;
+    return share_in_row(q, start, count, line) < 0.5 / (double)count &&
+           share_in_row(q, start, 2 * count, line / 2) > clearly &&
+           lab_ok(q->lab);
+}
+
+/* By elements over more than fits, so many eighths more.  A line is no shorter
+ * than a sector; and of constants alone pairs cannot tell. */
+static bool is_denied(const struct line_question *q, uint64_t line)
+{
+    static const unsigned more[] = {1, 2, 4, 6};
+    const bool asked = q->row->bound != NULL && q->row->behind == LEVEL_COUNT &&
+                       line > q->sector->bytes;
+    const uint64_t fit = q->facts->overflows / line;
+    for (size_t i = 0; i < PLACES + 1 && asked; i++)
+        for (size_t j = 0; j < COUNT_OF(more); j++) {
+            const uint64_t start = i > 0 ? places[i - 1] * fit * line : 0;
+            const uint64_t count = fit + (fit * more[j] + 7) / 8;
+            if (lab_ok(q->lab) && start + count * line <= q->row->most &&
+                is_denied_at(q, start, count, line))
+                return true;
+        }
+    return false;
+}
+
 /* True if a cache with lines of `line` bytes or more is overfull at every
  * place, surely if nearly all loads miss; false if at one all fits, unless that
  * has hardly more lines than fit and one of many more is overfull.  Nearly all
  * do of too many lines alone: else more places are asked, where pairs cannot
- * be. */
+ * be, and whether shorter lines explain what fits. */
 static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
 {
     const bool many = q->facts->fits / line > ELEMENTS_MANY;
@@ -274,7 +318,7 @@ static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
         else if (l.more > 0)
             return false;
     }
-    return true;
+    return *surely || !is_denied(q, line);
 }
 
 /* One that no candidate but the shortest was found to be longer than. */
