@@ -290,6 +290,14 @@ static const struct {
      "[[6,7,8,9,11,15,17,18,20,22,23,24],[7,9,10,14,16,17,18,19,20,21,22,23],"
      "[8,10,14,16,17,18,19,21]]}}",
      "l2", "64", "376832"},
+    /* A ring of four lines in a hundred less than it holds fills one set, which
+     * lines in random order allow by chance. */
+    {"sms=16 caches/l1={'line': 64, 'sector': 32, 'sets': 16, 'ways': 13, "
+     "'set_bits': [[6,15,17,18,19,21,22,23],"
+     "[6,7,10,12,14,15,16,18,19,20,22,23,24],[7,8,9,10,11,14,15,16,19,20,21],"
+     "[6,7,12,13,14,15,17,18,19,20,21,22]]} " PATH
+     " paths/local={'l1': 30, 'l2': 200, 'memory': 500}",
+     "local", "64", "13312"},
     /* Halves of lines twice as long come to one set at each place. */
     {"sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, 'ways': 12, "
      "'set_bits': [[6,10,11,13]]} paths/constant={'const_l1': 44, 'l2': 391, "

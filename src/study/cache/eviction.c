@@ -676,12 +676,10 @@ static uint64_t lines_in(const struct script_lines *lines,
     return count;
 }
 
-/* Whether a lap over all of them misses none: then all are there at once, in
- * whichever sets, since nothing was put out meanwhile.  That chance never does
- * where one set has too many, and disturbances can but hide it.  Of a cache
- * that one lap settles. */
-static bool all_stay(struct eviction *e, const struct script_lines *lines,
-                     const struct segments *pool)
+/* Nothing was put out in a lap that misses none.  That chance never does where
+ * one set has too many, and disturbances can but hide it. */
+bool eviction_all_stay(struct eviction *e, const struct script_lines *lines,
+                       const struct segments *pool)
 {
     enum { LAPS = 8 };
     const uint64_t count = lines_in(lines, pool);
@@ -694,7 +692,8 @@ static bool all_stay(struct eviction *e, const struct script_lines *lines,
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
     for (uint64_t lap = 0; lap < settle + laps; lap++) {
-        add_lines(&s, 0, lap >= settle, lines);
+        if (lines->count > 0)
+            add_lines(&s, 0, lap >= settle, lines);
         for (size_t i = 0; i < pool->count; i++)
             script_add(&s, &(struct script_step){.timed = lap >= settle,
                                                  .places = pool->at[i]});
@@ -749,7 +748,7 @@ static bool crowds_at_times(struct eviction *e,
                             const struct script_lines *lines,
                             const struct segments *pool)
 {
-    if (!e->lasting && e->front.runs == 0 && all_stay(e, lines, pool))
+    if (!e->lasting && e->front.runs == 0 && eviction_all_stay(e, lines, pool))
         return false;
     const struct rounds r = rounds_by_chance(e, lines, pool);
     const double most = strays_most(e, r.launches * r.counted);

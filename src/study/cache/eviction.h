@@ -79,6 +79,12 @@ bool eviction_gave_up(struct eviction *eviction);
 bool eviction_crowds(struct eviction *eviction,
                      const struct script_lines *lines,
                      const struct segments *pool);
+/* Whether a lap over all of them misses none, so that all are there at once, in
+ * whichever sets; false also where disturbances hide it.  Of a cache that one
+ * lap settles. */
+bool eviction_all_stay(struct eviction *eviction,
+                       const struct script_lines *lines,
+                       const struct segments *pool);
 /* From now on places are numbers in a random order: so many that one half of
  * them crowds each set of a cache of so many lines, and what is asked; false:
  * it has not so much memory.  The other half pushes everything out. */

@@ -1413,6 +1413,52 @@ struct segments geometry_filler(struct eviction *e, const struct geometry *g)
     return filler;
 }
 
+/* Adds a line to runs of lines in a row. */
+static void append(struct segments *runs, uint64_t line, uint64_t unit)
+{
+    struct segment *const last =
+        runs->count > 0 ? &runs->at[runs->count - 1] : NULL;
+    if (last != NULL && segment_end(last) == line)
+        last->count++;
+    else
+        runs->at[runs->count++] = (struct segment){line, 1, unit};
+}
+
+/* Lines in their order, but for those whose set has as many as it has ways,
+ * until all have.  None if those lie too far from each other. */
+static struct segments lines_that_fill(struct eviction *e,
+                                       const struct geometry *g)
+{
+    enum { STREWN = 64 }; /* an index of bits far above */
+    struct cache *const model = model_of(e, g);
+    const struct proof p = {.eviction = e, .geometry = g, .model = model};
+    struct segments runs = {lab_alloc(e->lab, g->lines, sizeof *runs.at), 0};
+    uint32_t *const taken = lab_alloc(e->lab, g->sets, sizeof *taken);
+    const uint64_t end = u64_min(STREWN * g->lines * e->unit, e->span);
+    uint64_t open = g->lines;
+    memset(taken, 0, g->sets * sizeof *taken);
+    for (uint64_t line = 0; open > 0 && line < end; line += e->unit) {
+        const size_t set = set_of(&p, line);
+        if (taken[set] == ways_of(g, set))
+            continue;
+        taken[set]++;
+        open--;
+        append(&runs, line, e->unit);
+    }
+    cache_free(model);
+    runs.count = open > 0 ? 0 : runs.count;
+    return runs;
+}
+
+bool geometry_has_room(struct eviction *e, const struct geometry *g)
+{
+    const struct segments runs = lines_that_fill(e, g);
+    const bool stay =
+        runs.count > 0 && e->strewn == 0 &&
+        eviction_all_stay(e, &(struct script_lines){NULL, 0}, &runs);
+    return !eviction_gave_up(e) && lab_ok(e->lab) && stay;
+}
+
 /* As the index foretells: where sets are many, to look for them takes long. */
 static struct script_lines
 foretold_members(struct eviction *e, const struct geometry *g, size_t count)

@@ -26,11 +26,11 @@ struct geometry {
     uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
     uint64_t bits[32]; /* masks of address bits, low bit first: all of the index
                           of GEOMETRY_BITS; of GEOMETRY_SLICED beside … */
-    uint64_t modulo;   /* … the remainder by this odd number of addresses … */
-    unsigned from_bit; /* … shifted so; 0 otherwise */
-    uint64_t range;    /* bytes within which all this was tried */
+    uint64_t modulo; /* … the remainder by this odd number of addresses … */
+    unsigned from_bit;       /* … shifted so; 0 otherwise */
+    uint64_t range;          /* bytes within which all this was tried */
     bool mapped, is_virtual; /* it was asked for addresses; they are virtual */
-    uint64_t own;      /* ways of line 0's set, which others need not have */
+    uint64_t own; /* ways of line 0's set, which others need not have */
     /* Sets 0: only the ways of line 0's set are known, which others have, too;
      * ways 0, too: its own at most are; none, if 0. */
 };
@@ -41,6 +41,11 @@ unsigned geometry_bits(const struct geometry *g);
 /* More lines of line 0's set, after those of g->set, as far as there are. */
 struct script_lines geometry_members(struct eviction *eviction,
                                      const struct geometry *g, size_t count);
+
+/* Whether there is room for as many lines as all sets have ways: so many that
+ * fill each are there at once.  Of a cache of an SM that loads reach first;
+ * false also where it cannot be told. */
+bool geometry_has_room(struct eviction *eviction, const struct geometry *g);
 
 /* Loads that empty what lies in front of most, and are of other sets than line
  * 0's; none if there is one set. */

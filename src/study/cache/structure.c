@@ -198,8 +198,7 @@ static const struct finding *held_of(const struct structure_question *q)
     return held != NULL && held->status == STATUS_MEASURED ? held : NULL;
 }
 
-/* It is as much as the sets have lines.  Of an L1 that has tags for 256 KiB and
- * room for 241 (H200) that may be so, too, so it counts for one line alone. */
+/* It is as much as the sets have lines. */
 static bool is_held(const struct structure_question *q)
 {
     const struct finding *const held = held_of(q);
@@ -221,6 +220,22 @@ static void show_set(const struct structure_question *q)
                                       q->eviction.overflows});
 }
 
+/*
+ * Rings may end before a cache is full, where an index deals lines in a row
+ * unevenly.  Where its sets have more lines than these say, and no more than
+ * what is left of lines in random order: of an L1 that has tags for 256 KiB and
+ * room for 241 (H200) that may be so, too, so it counts for one line more; or
+ * if as many lines as fill all sets are there at once.
+ */
+static bool is_room_for_more(struct structure_question *q,
+                             const struct geometry_lines *lines)
+{
+    const bool first = q->row->of_sm && q->row->behind == LEVEL_COUNT;
+    const uint64_t more = q->shape.lines - lines->most;
+    return q->shape.lines > lines->most && is_held(q) &&
+           (more == 1 || (first && geometry_has_room(&q->eviction, &q->shape)));
+}
+
 /* Sets and ways may name more lines than there is room for data. */
 static void report_shape(struct structure_question *q,
                          const struct geometry_lines *lines)
@@ -231,8 +246,8 @@ static void report_shape(struct structure_question *q,
     report(q, "sets", value_number((double)(q->parts * g->sets)));
     report_bits(q);
     report_modulo(q);
-    const bool one_more = g->lines == lines->most + 1 && is_held(q);
-    if ((g->lines >= lines->least && g->lines <= lines->most) || one_more)
+    const bool near = g->lines >= lines->least && g->lines <= lines->most;
+    if (near || is_room_for_more(q, lines))
         propose_size(q);
 }
 
