@@ -315,6 +315,24 @@ START_TEST(lines_are_told_where_rings_are_wrong)
 }
 END_TEST
 
+/*
+ * To fill a set of 61 ways takes more than a thousand questions, and five are
+ * filled before it is asked how lines are dealt.
+ * Expected: the ways of each set.
+ * Buggy result: no more questions were left to tell them.
+ */
+START_TEST(unequal_sets_of_many_ways_are_found)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/texture={'line': 32, 'sector': 32, "
+                 "'set_ways': [66,69,61,61,61,61,61]} "
+                 "paths/texture={'texture': 40, 'l2': 200, 'memory': 500}"),
+        "structure");
+    check_claim(f, "texture", "set_ways", "[66,69,61,61,61,61,61]");
+    json_decref(f);
+}
+END_TEST
+
 /* Rings of 640 B fill one of two sets, and the line is but a bound, so that
  * nothing in random order denies them. */
 START_TEST(rings_that_nothing_confirms_are_a_bound)
@@ -349,6 +367,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
+    tcase_add_test(slow, unequal_sets_of_many_ways_are_found);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

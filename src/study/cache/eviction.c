@@ -189,7 +189,8 @@ enum { VISITS_MOST = 8000 };
 static void count_visit(struct eviction *e)
 {
     if (e->visits++ >= VISITS_MOST + e->more)
-        lab_fail(e->lab, ERR_UNSUPPORTED, why_conflicts_dear, VISITS_MOST);
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_conflicts_dear,
+                 (int)(VISITS_MOST + e->more));
 }
 
 void eviction_ask_more(struct eviction *e)

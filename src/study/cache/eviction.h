@@ -95,7 +95,8 @@ void eviction_watch(struct eviction *eviction, uint64_t line,
                     const struct segments *pool);
 
 /* Half as many questions more, once: of an index that is to be proved behind
- * another cache each pair takes four to nine, and there are a thousand. */
+ * another cache each pair takes four to nine, and there are a thousand; and of
+ * unequal sets each line of a round is asked of each. */
 void eviction_ask_more(struct eviction *eviction);
 
 /* Whether any of `others` comes into the set that the `group` fills. */

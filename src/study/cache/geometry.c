@@ -1002,6 +1002,7 @@ static void by_dealing(struct eviction *e, const struct geometry_lines *lines,
 {
     if (lines->most > UNEQUAL_MOST)
         return;
+    eviction_ask_more(e);
     for (uint64_t n = lines->least; lab_ok(e->lab) && n <= lines->most; n++) {
         struct pool p = {.eviction = e, .step = n * e->unit};
         const size_t enough = g->set.count > 1 ? g->set.count - 1 : n / 2;
