@@ -295,9 +295,8 @@ static const struct {
     {"sms=16 caches/l1={'line': 64, 'sector': 32, 'sets': 16, 'ways': 13, "
      "'set_bits': [[6,15,17,18,19,21,22,23],"
      "[6,7,10,12,14,15,16,18,19,20,22,23,24],[7,8,9,10,11,14,15,16,19,20,21],"
-     "[6,7,12,13,14,15,17,18,19,20,21,22]]} " PATH
-     " paths/local={'l1': 30, 'l2': 200, 'memory': 500}",
-     "local", "64", "13312"},
+     "[6,7,12,13,14,15,17,18,19,20,21,22]]} " PATH,
+     "l1", "64", "13312"},
     /* Halves of lines twice as long come to one set at each place. */
     {"sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, 'ways': 12, "
      "'set_bits': [[6,10,11,13]]} paths/constant={'const_l1': 44, 'l2': 391, "
