@@ -188,6 +188,16 @@ static const struct unlike unlikes[] = {
      "paths/constant={'const_l1': 51, 'const_l15': 137, 'l2': 240, "
      "'memory': 804}",
      "copies", "const_l15.sms_sharing", "1"},
+    /* Half of six places miss where there are ten entries, by chance: ten pages
+     * that fit in a row lie not two in each of six. */
+    {"sms=1 memory_bytes=268435456 "
+     "tlbs/l1={'page': 2097152, 'region': 2097152, 'scope': 'sm', 'sets': 2, "
+     "'ways': 5, "
+     "'set_bits': [[21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]} "
+     "tlbs/l2={'page': 2097152, 'region': 33554432, 'scope': 'gpu', "
+     "'sets': 21, 'ways': 4} "
+     "paths/global={'l2': [275, 281, 759], 'memory': [808, 814, 1292]}",
+     "tlb", "tlb_l1.region", "2097152"},
 };
 
 START_TEST(what_misled_is_told)

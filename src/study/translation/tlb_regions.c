@@ -499,7 +499,7 @@ enum { SPIKES = 50, TAKES = 3, BEYOND = 5, LARGE = 4096 };
 
 /* Places in a row of which half miss: as many as at random, or up to a third
  * more, since those in a row come to all sets alike; twice that if two lie in a
- * region. */
+ * region, or, of few, two more at least, lest both be one row. */
 static uint64_t row_of_one(const struct tlb_facts *tlb)
 {
     return tlb->about + tlb->about * 9 / 20 + 2;
@@ -507,7 +507,7 @@ static uint64_t row_of_one(const struct tlb_facts *tlb)
 
 static uint64_t row_of_two(const struct tlb_facts *tlb)
 {
-    return tlb->about + tlb->about * 3 / 4;
+    return u64_max(tlb->about + tlb->about * 3 / 4, row_of_one(tlb) + 2);
 }
 
 /* Of two places in one region of a TLB before this is not asked for the second,
@@ -559,23 +559,6 @@ static bool have_their_own(struct tlb_question *q, size_t level)
     const struct tlb_places *const p = &q->t->places;
     return q->window == 0 || 20 * q->t->tlb[level].about < 7 * p->pieces ||
            !half_miss(q, level, 2 * p->apart, p->pieces / 2);
-}
-
-/* 1: places at that distance share entries; 0: they do not; -1: it is not
- * clear. */
-static int share_entries(struct tlb_question *q, size_t level,
-                         uint64_t distance)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    if (leaves_window(q, distance, row_of_one(tlb)))
-        return -1;
-    if (half_miss(q, level, distance, row_of_one(tlb)))
-        return distance < q->t->places.apart || have_their_own(q, level) ? 0
-                                                                         : -1;
-    return leaves_window(q, distance, row_of_two(tlb)) ||
-                   half_miss(q, level, distance, row_of_two(tlb))
-               ? -1
-               : 1;
 }
 
 /* ---- entries ---------------------------------------------------------- */
@@ -694,18 +677,32 @@ static void bracket_entries(struct tlb_question *q, size_t level, uint64_t *fit,
         *fit -= error / 2;
 }
 
+/* Other orders of places at random are others. */
+enum { ORDERS = 4 };
+
 /* So many places at random fit, whichever they are: of few sets some may by
- * chance have as many as their ways.  Other orders are others. */
+ * chance have as many as their ways. */
 static bool any_fit(struct tlb_question *q, size_t level, uint64_t fit,
                     double late)
 {
-    enum { ORDERS = 4 };
     struct tlb_places p = q->t->places;
     for (size_t i = 0; i < ORDERS && fit < (uint64_t)1 << p.order;
          i++, p.order--)
         if (any_misses(q, level, &p, fit, late))
             return false;
     return true;
+}
+
+/* So many places fit, in some order: of few sets chance may have dealt others
+ * to one, so that there seemed to be fewer entries. */
+static bool some_fit(struct tlb_question *q, size_t level, uint64_t places)
+{
+    struct tlb_places p = q->t->places;
+    for (size_t i = 0; i < ORDERS && places < (uint64_t)1 << p.order;
+         i++, p.order--)
+        if (!any_misses(q, level, &p, places, q->t->tlb[level].late))
+            return lab_ok(q->lab);
+    return false;
 }
 
 /*
@@ -741,6 +738,28 @@ static void find_entries(struct tlb_question *q, size_t level)
         tlb->fit = fit + tlb_taken(q, level);
     else if (q->row.count == 0 && fit + error >= tlb->about)
         tlb->fit = fit - spare_entries(q, level, &row, fit, &tlb->row_ways);
+}
+
+/* ---- regions that are wider than a page ---- */
+
+/* 1: places at that distance share entries; 0: they do not; -1: it is not
+ * clear.  Of a row of two to a region half may miss as there are fewer entries
+ * than that has regions: then two more than those never fit, and if they do
+ * each has a region of its own. */
+static int share_entries(struct tlb_question *q, size_t level,
+                         uint64_t distance)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (leaves_window(q, distance, row_of_one(tlb)))
+        return -1;
+    if (half_miss(q, level, distance, row_of_one(tlb)))
+        return distance < q->t->places.apart || have_their_own(q, level) ? 0
+                                                                         : -1;
+    if (leaves_window(q, distance, row_of_two(tlb)))
+        return -1;
+    if (!half_miss(q, level, distance, row_of_two(tlb)))
+        return 1;
+    return some_fit(q, level, row_of_two(tlb) / 2 + 2) ? 0 : -1;
 }
 
 /* The page; then twice as far as long as both are of one entry.  1: found; 0:
