@@ -198,6 +198,13 @@ static const struct unlike unlikes[] = {
      "'sets': 21, 'ways': 4} "
      "paths/global={'l2': [275, 281, 759], 'memory': [808, 814, 1292]}",
      "tlb", "tlb_l1.region", "2097152"},
+    /* A slice has so few sets that lines 2 KiB apart are of one. */
+    {"sms=4 caches/l2={'line': 128, 'sector': 128, 'policy': 'nru', "
+     "'sets': 224, 'ways': 22, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [14, 15, 17, 19], 'far_cycles': 84, "
+     "'replicates': true}, 'slices': {'modulo': 7, 'from_bit': 15}} "
+     "paths/global={'l2': 165, 'memory': 554}",
+     "verdict", "l2.size", "630784"},
 };
 
 START_TEST(what_misled_is_told)

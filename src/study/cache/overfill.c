@@ -46,8 +46,10 @@ enum { LOOKS_PART = 8, LOOKS_OF_SM = 64, LOOKS_OF_GPU = 512 };
  */
 enum { TRIALS_SHARED = 128, LOOKS_KEPT = 10240 };
 /* Of what all SMs share a load leads each look: another line of the same page,
- * of another set, since nearly all indices have a bit so low. */
-enum { LEAD = 2048 };
+ * of another set, since nearly all indices have a bit so low.  A slice of few
+ * sets has none, but one as low as a line: what leads there is a line farther.
+ * Of so many lines 80 slices (H100) of 32 ways have more than 16 sets each. */
+enum { LEAD = 2048, LEAD_LINES = 80 * 32 * 16 };
 /* A buffer that overfills the cache has one and a half times its lines at
  * least, so that each set is full even where they do not come to it evenly. */
 static const double buffer_least = 1.5;
@@ -112,7 +114,8 @@ static uint64_t sharers(const struct flood *q)
 static int lead_of(const struct flood *q, const struct dose *d)
 {
     const bool can = !q->row->of_sm && d->apart <= 1;
-    return can && d->pool * q->line > LEAD ? LEAD : 0;
+    const uint64_t lead = LEAD + (q->lines < LEAD_LINES ? q->line : 0);
+    return can && d->pool * q->line > lead ? (int)lead : 0;
 }
 
 static uint64_t looks_each(const struct flood *q)

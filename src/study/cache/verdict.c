@@ -229,6 +229,35 @@ static bool is_within(const struct finding *f, const struct finding *overfill)
            f->value.number <= overfill->interval[1];
 }
 
+/* What the sets hold that were counted; 0 if one of the three is not known. */
+static double bytes_of_sets(const struct lab *lab, const char *component)
+{
+    static const char *const factors[] = {"sets", "ways", "line"};
+    double bytes = 1;
+    for (size_t i = 0; i < COUNT_OF(factors); i++) {
+        const struct finding *const f = lab_found(lab, component, factors[i]);
+        const bool known = f != NULL && f->status == STATUS_MEASURED &&
+                           f->value.kind == VALUE_NUMBER;
+        bytes *= known ? f->value.number : 0;
+    }
+    return bytes;
+}
+
+/* Where rings have but a bound, lines in random order tell; but sets that hold
+ * another number contradict them. */
+static void doubt_by_sets(const struct lab *lab, const char *component,
+                          struct finding *size)
+{
+    const double bytes = bytes_of_sets(lab, component);
+    const double low = size->interval[0], high = size->interval[1];
+    if (size->status != STATUS_MEASURED || bytes == 0 ||
+        (low <= bytes && bytes <= high))
+        return;
+    finding_value(size, STATUS_IN_DOUBT, value_number(size->value.number));
+    finding_because(size, why_sets_and_overfill, bytes, low, high);
+    finding_interval(size, fmin(bytes, low), fmax(bytes, high), -1);
+}
+
 /* Of two parts rings tell little, lines at their homes roughly, and sets, where
  * the lines allow them, exactly. */
 static void judge_parted(struct lab *lab, const char *component,
@@ -242,6 +271,8 @@ static void judge_parted(struct lab *lab, const char *component,
         judge_rings_of_parts(f);
     else if (is_within(sets, overfill) && sets->status == STATUS_MEASURED)
         finding_copy(f, sets);
+    else
+        doubt_by_sets(lab, component, f);
 }
 
 static bool is_shared(const char *component)
@@ -322,35 +353,6 @@ static bool are_sets_known(const struct lab *lab, const char *component)
 {
     const struct finding *const f = lab_found(lab, component, "sets");
     return f != NULL && f->value.kind == VALUE_NUMBER;
-}
-
-/* What the sets hold that were counted; 0 if one of the three is not known. */
-static double bytes_of_sets(const struct lab *lab, const char *component)
-{
-    static const char *const factors[] = {"sets", "ways", "line"};
-    double bytes = 1;
-    for (size_t i = 0; i < COUNT_OF(factors); i++) {
-        const struct finding *const f = lab_found(lab, component, factors[i]);
-        const bool known = f != NULL && f->status == STATUS_MEASURED &&
-                           f->value.kind == VALUE_NUMBER;
-        bytes *= known ? f->value.number : 0;
-    }
-    return bytes;
-}
-
-/* Where rings have but a bound, lines in random order tell; but sets that hold
- * another number contradict them. */
-static void doubt_by_sets(const struct lab *lab, const char *component,
-                          struct finding *size)
-{
-    const double bytes = bytes_of_sets(lab, component);
-    const double low = size->interval[0], high = size->interval[1];
-    if (size->status != STATUS_MEASURED || bytes == 0 ||
-        (low <= bytes && bytes <= high))
-        return;
-    finding_value(size, STATUS_IN_DOUBT, value_number(size->value.number));
-    finding_because(size, why_sets_and_overfill, bytes, low, high);
-    finding_interval(size, fmin(bytes, low), fmax(bytes, high), -1);
 }
 
 /* Of memory that nothing but rings and sets tell of: rings in order may fill
