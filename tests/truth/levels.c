@@ -212,6 +212,46 @@ START_TEST(a_line_that_may_be_longer_leaves_a_bound)
 }
 END_TEST
 
+/* Caches of constants behind others that once were not seen, and what hits
+ * cost. */
+static const struct {
+    const char *caches;
+    double hit;
+} behind[] = {
+    /* It holds less than four times what the one in front does. */
+    {"caches/const_l1={'line': 32, 'sector': 32, 'sets': 1, 'ways': 180, "
+     "'policy': 'random'} caches/const_l15={'line': 256, 'sector': 32, "
+     "'sets': 4, 'ways': 16} paths/constant={'const_l1': 28, "
+     "'const_l15': 77, 'l2': 300, 'memory': 500}",
+     77},
+    /* Its hits cost as much as those of L2 by a shorter way. */
+    {"caches/const_l1={'line': 32, 'sector': 32, 'sets': 4, 'ways': 7, "
+     "'policy': 'fifo'} caches/const_l15={'line': 128, 'sector': 64, "
+     "'sets': 19, 'ways': 12} paths/constant={'const_l1': 60, "
+     "'const_l15': 146, 'l2': 223, 'memory': 495} "
+     "paths/global={'l2': 97, 'memory': 369}",
+     146},
+};
+
+START_TEST(caches_behind_others_are_seen)
+{
+    static const char *const studies[] = {"latency", "copies"};
+    char *const spec = testing_spec_of(
+        gpu_made("sms=2 noise={'jitter_cycles': 0.5} %s", behind[_i].caches));
+    json_t *const findings = truth_findings(spec, 1, studies, 2);
+    double hit = 0, sharing = 0;
+    ck_assert_msg(truth_number(findings, "const_l15.latency", &hit), "%s",
+                  truth_text(findings, "const_l15.latency", "because"));
+    ck_assert_double_le(fabs(hit - behind[_i].hit), 1);
+    ck_assert_msg(truth_number(findings, "const_l15.sms_sharing", &sharing),
+                  "%s",
+                  truth_text(findings, "const_l15.sms_sharing", "because"));
+    ck_assert_double_eq(sharing, 1);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 static Suite *half(const char *name, int which)
 {
     TCase *t;
@@ -225,6 +265,9 @@ static Suite *half(const char *name, int which)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0, 1);
     if (which == 1)
         tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
+    if (which == 0)
+        tcase_add_loop_test(t, caches_behind_others_are_seen, 0,
+                            COUNT_OF(behind));
     if (which == 1)
         tcase_add_loop_test(suite_slow(suite, 60), sizes_are_right_or_not_told,
                             1, COUNT_OF(misleading));

@@ -496,7 +496,7 @@ static void conclude_next(const struct instances_question *q,
                           const struct sharers *own, const struct sharers *next,
                           size_t all)
 {
-    if (q->first->beyond <= 0)
+    if (q->next <= 0 && q->first->beyond <= 0)
         finding_none(q->next_sharing, why_next_unseen);
     else if (q->next <= 0)
         finding_none(q->next_sharing,
@@ -588,9 +588,9 @@ static enum level_id kind_of(const struct lab *lab, enum level_id id)
 }
 
 /* The least that a line costs that L2 holds.  The cheapest load past L1 is as
- * cheap as L2 ever is; but of an L2 in two parts all of those may have been
- * far, and constants near.  Where it
- * is not known whether it has parts that is half as much at least (H200, driver
+ * cheap as L2 ever is: others delay loads, they speed none up.  But of an L2 in
+ * two parts all of those may have been far, and constants near.  Where it is
+ * not known whether it has parts that is half as much at least (H200, driver
  * 580: 1.65 times).  0: nothing tells. */
 static double least_of_l2(const struct lab *lab,
                           const struct fact_first_level *n)
@@ -604,16 +604,23 @@ static double least_of_l2(const struct lab *lab,
     return sides->hit > 0 ? fmin(least, sides->hit + n->timed) : 0;
 }
 
-/* Up to what a load hits the next cache: what L2 holds must cost more, which
+/*
+ * Up to what a load hits the next cache: what L2 holds must cost more, which
  * may be cheap beside what a new line costs, since others that use the GPU push
- * lines out of L2.  0 if that cannot be told. */
+ * lines out of L2.  Where constants have a longer way to L2, or what pushed
+ * lines out of the first cache did so of the next, too, rings that were found
+ * to fit the next one tell it, if all of L2 is as far.  0 if nothing does.
+ */
 static double next_limit(const struct lab *lab,
                          const struct fact_first_level *n)
 {
-    const double l2 = least_of_l2(lab, n);
-    if (n->beyond <= 0 || !hits_cheaper(n->beyond, l2))
-        return 0;
-    return hits_limit(n->beyond, l2);
+    const struct fact_bracket *const b = fact_bracket(lab, LEVEL_CONST_L15);
+    const double l2 = least_of_l2(lab, n), cold = fmin(b->miss, n->cold);
+    if (n->beyond > 0 && hits_cheaper(n->beyond, l2))
+        return hits_limit(n->beyond, l2);
+    const bool tells =
+        fact_sides(lab)->parts == 1 && b->present && hits_cheaper(b->hit, cold);
+    return tells ? hits_limit(b->hit, cold) : 0;
 }
 
 static struct instances_question question_of(struct lab *lab, enum level_id id)

@@ -23,6 +23,7 @@
 #include "probe/run.h"
 #include "study/assume.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const char *const parted[] = {"l1", "l2", NULL};
 static const struct answer proposes[] = {
@@ -923,36 +924,95 @@ static double spikes_share(struct bracket_question *q)
     return fmax(common, share + 4 * sqrt(share / fmax(1, (double)c.count)));
 }
 
-/* A level that only what misses another reaches: rings of four times what that
- * one holds miss it under nearly every policy, and what they cost is a hit
- * here; unless it is what a load costs that finds the SM empty. */
+/* Lines here and there, and as many of the rest as push them out of a cache in
+ * front, be that LRU or random. */
+enum { AGAIN_LINES = 16, AGAIN_LAPS = 4 };
+
+/* Lines that only L2 has, since all that may be loaded went through what lies
+ * before it; then the same ones behind a few others. */
+static const char *again_script(struct bracket_question *q, uint64_t others)
+{
+    const unsigned apart = q->row->coarse;
+    const struct segment lines = {0, AGAIN_LINES, apart};
+    struct script s = {0};
+    const size_t reader = script_reader(&s, "%s", q->row->reader);
+    script_add(&s, &(struct script_step){
+                       .laps = AGAIN_LAPS,
+                       .reader = reader,
+                       .places = {0, q->row->most / q->stride, q->stride}});
+    script_time(&s, reader, lines);
+    script_load(
+        &s, reader,
+        (struct segment){AGAIN_LINES * apart, others / SAMPLED, SAMPLED});
+    script_time(&s, reader, lines);
+    return script_text(&s, q->lab);
+}
+
+/*
+ * Whether a cache before L2 answers what misses the level before.  Where a
+ * space has a longer way to L2 its hits may cost what L2 does by the short one;
+ * but a line that L2 has, where it will, is cheaper the second time only with a
+ * cache before it: that is no farther part of L2.
+ */
+static bool is_before_l2(struct bracket_question *q)
+{
+    const struct fact_bracket *const above =
+        fact_bracket(q->lab, q->row->behind);
+    if (hits_cheaper(q->facts->hit, fact_cached(q->lab, LEVEL_L2)->hit))
+        return true;
+    const uint64_t others = 2 * above->overflows;
+    if (AGAIN_LINES * q->row->coarse + others > q->row->most)
+        return false;
+    const struct column c =
+        lab_column(q->lab, "cycles", "visit %s", again_script(q, others));
+    if (!lab_ok(q->lab) || c.count != 2 * AGAIN_LINES)
+        return false;
+    const struct undisturbed first = undisturbed_of(c.at, AGAIN_LINES, 1);
+    const struct undisturbed second =
+        undisturbed_of(c.at + AGAIN_LINES, AGAIN_LINES, 1);
+    return hits_cheaper(second.high, first.low);
+}
+
+/* Rings of four times what the level before holds miss it under nearly every
+ * policy; what lies behind may hold less than that, but surely a ring that just
+ * misses. */
+static struct search find_knee_behind(struct bracket_question *q)
+{
+    const uint64_t edge =
+        fact_bracket(q->lab, q->row->behind)->overflows / q->stride * q->stride;
+    const uint64_t least = u64_min(4 * edge, q->row->most);
+    const struct search search = find_knee(q, least, q->row->most);
+    return search.state == SEARCH_NONE_FITS && q->spared == NULL
+               ? find_knee(q, edge, q->row->most)
+               : search;
+}
+
+/* A level that only what misses another reaches: what that costs is a hit here,
+ * unless it is what a load costs that finds the SM empty. */
 static void ask_behind(struct bracket_question *q)
 {
     const struct fact_bracket *const above =
         fact_bracket(q->lab, q->row->behind);
     struct fact_bracket *const f = q->facts;
-    const uint64_t least = 4 * above->overflows / q->stride * q->stride;
     f->hit = f->plateau = above->miss;
     f->miss = q->cached->cold;
     f->deep = q->row->most;
     snprintf(f->why, sizeof f->why, "%s",
              above->present ? why_behind_is_l2 : above->why);
-    /* Of an L2 in two parts the far one may begin where a cache would end. */
-    if (!above->present || !hits_cheaper(f->hit, f->miss) ||
-        !hits_cheaper(f->hit, fact_cached(q->lab, LEVEL_L2)->hit))
+    if (!above->present || !hits_cheaper(f->hit, f->miss) || !is_before_l2(q))
         return;
-    if (least > q->row->most) {
+    if (above->overflows > q->row->most) {
         snprintf(f->why, sizeof f->why, why_behind_reached,
                  level_table[q->row->behind].component);
         return;
     }
     set_limit(q);
     q->limit = f->hit + spikes_share(q) * (f->miss - f->hit);
-    const struct search search = find_knee(q, least, q->row->most);
+    const struct search search = find_knee_behind(q);
     if (!lab_ok(q->lab))
         return;
     if (search.state == SEARCH_NONE_FITS)
-        report_no_bracket(q, least);
+        report_no_bracket(q, above->overflows);
     else
         keep_bracket(f, &search);
     if (f->overflows > 0)
