@@ -378,6 +378,25 @@ START_TEST(lines_that_mostly_come_whole_are_as_long)
 }
 END_TEST
 
+/* Lines of two of what a call brings, in a set of many: as many single ones
+ * foretell most calls, and longer ones are tried all the same. */
+START_TEST(lines_that_come_by_halves_are_as_long)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} "
+             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 12} "
+             "caches/i1={'line': 128, 'sector': 32, 'sets': 1, 'ways': 200} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+             "                   'memory': 700}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l1", "ways", 200, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -540,6 +559,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
+    tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);

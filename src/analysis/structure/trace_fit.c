@@ -9,7 +9,7 @@
 #include "analysis/structure/trace_shapes.h"
 #include "base/mem.h"
 
-enum { FEW_KEPT = 8, FINALISTS = 12, SECTORS_MOST = 2 };
+enum { FEW_KEPT = 8, FINALISTS = 12, SECTORS_MOST = 4 };
 
 struct trace_search {
     struct trace_range range;
@@ -165,19 +165,44 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
             remember_longer(t, t->rival[i].c);
 }
 
-/* Whether the best explains the visits. */
-static bool is_explained(struct trace_shapes *s)
+/* Whether the best explains the visits, and whether it is wrong about no more
+ * of them than the clock tells wrongly. */
+enum explained { NOT_EXPLAINED, EXPLAINED, EXPLAINED_WELL };
+
+static enum explained explained_by(struct trace_shapes *s)
 {
     const size_t all = s->whole.count;
     const struct trace_outcome o = {
         .hit = s->whole.hit, .count = all, .end = {all, all, all}};
     struct trace_rival best = {.chance = s->chance};
     if (s->count == 0)
-        return false;
+        return NOT_EXPLAINED;
     best.c = s->kept[0];
     trace_model_foretell(&s->whole, &best.c, best.chance);
     trace_rival_weigh(&best, &o);
-    return trace_rival_explains(&best, &o);
+    if (!trace_rival_explains(&best, &o))
+        return NOT_EXPLAINED;
+    return trace_model_is_chance(&best.c) ||
+                   trace_rival_agrees(&best, &o) >= 1 - TRACE_WRONG
+               ? EXPLAINED_WELL
+               : EXPLAINED;
+}
+
+/* Shapes with lines of so many sectors; true if no longer ones need be tried:
+ * of these lines in as many sets and more ways are the nearest that there is,
+ * and explain many of the visits. */
+static bool try_lines(struct trace_search *t, struct trace_shapes *s,
+                      uint64_t sectors)
+{
+    trace_shapes_lines(s, sectors * t->range.sector);
+    trace_shapes_certain(s);
+    remember_best(t, s);
+    const enum explained certain = explained_by(s);
+    if (certain != NOT_EXPLAINED)
+        return certain == EXPLAINED_WELL;
+    trace_shapes_random(s);
+    remember_best(t, s);
+    return explained_by(s) == EXPLAINED_WELL;
 }
 
 struct trace_search *trace_search_new(const struct trace *trace,
@@ -186,19 +211,9 @@ struct trace_search *trace_search_new(const struct trace *trace,
     struct trace_search *const t = xcalloc(1, sizeof *t);
     t->range = *range;
     struct trace_shapes s = trace_shapes_new(trace, &t->range);
-    bool explained = false;
-    for (uint64_t sectors = 1; !explained && sectors <= SECTORS_MOST;
-         sectors *= 2) {
-        trace_shapes_lines(&s, sectors * range->sector);
-        trace_shapes_certain(&s);
-        remember_best(t, &s);
-        explained = is_explained(&s);
-        if (explained)
-            break;
-        trace_shapes_random(&s);
-        remember_best(t, &s);
-        explained = is_explained(&s);
-    }
+    uint64_t sectors = 1;
+    while (!try_lines(t, &s, sectors) && sectors < SECTORS_MOST)
+        sectors *= 2;
     trace_shapes_free(&s);
     return t;
 }
