@@ -252,6 +252,27 @@ START_TEST(caches_behind_others_are_seen)
 }
 END_TEST
 
+/* Rings tell how long the lines of this one are, and sets do not. */
+START_TEST(no_reason_denies_a_line_that_was_measured)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'sets': 1, 'ways': 15, 'policy': "
+                 "'random'} caches/const_l15={'line': 64, 'sector': 64, "
+                 "'sets': 64, 'ways': 4, 'policy': {'kind': 'weighted', "
+                 "'weights': [2, 1, 1, 2]}, "
+                 "'set_bits': [8, 9, 10, 11, 12, 13]} "
+                 "paths/constant={'const_l1': 8, 'const_l15': 91, "
+                 "'l2': 210, 'memory': 333} "
+                 "noise={'jitter_cycles': 0.35, 'spike_rate': 0.0006, "
+                 "'spike_cycles': 257}"),
+        "verdict");
+    double line = 0;
+    ck_assert(truth_number(findings, "const_l15.line", &line));
+    truth_unmeasured(findings, "const_l15.sets", "push each other out");
+    json_decref(findings);
+}
+END_TEST
+
 static Suite *half(const char *name, int which)
 {
     TCase *t;
@@ -268,9 +289,12 @@ static Suite *half(const char *name, int which)
     if (which == 0)
         tcase_add_loop_test(t, caches_behind_others_are_seen, 0,
                             COUNT_OF(behind));
-    if (which == 1)
-        tcase_add_loop_test(suite_slow(suite, 60), sizes_are_right_or_not_told,
-                            1, COUNT_OF(misleading));
+    if (which == 1) {
+        TCase *const slow = suite_slow(suite, 60);
+        tcase_add_loop_test(slow, sizes_are_right_or_not_told, 1,
+                            COUNT_OF(misleading));
+        tcase_add_test(slow, no_reason_denies_a_line_that_was_measured);
+    }
     return suite;
 }
 

@@ -795,6 +795,15 @@ static struct geometry_lines lines_of(const struct structure_question *q)
     return lines;
 }
 
+/* Whether rings told how long a line is: then it is the sets that are not
+ * known. */
+static bool is_line_told(const struct structure_question *q)
+{
+    const enum level_id id = level_of(q->row);
+    const struct fact_line *const l = fact_line(q->lab, id);
+    return fact_sure_line(q->lab, id) > 0 && !l->bound && !l->longer;
+}
+
 /* What is asked for at once lies in one line; whether that is longer its
  * neighbours tell.  False if they do not. */
 static bool find_line(struct structure_question *q)
@@ -808,7 +817,10 @@ static bool find_line(struct structure_question *q)
     if (!lab_ok(q->lab))
         return false;
     if (line == 0) {
-        refuse(q, "*", lab_why_unknown(q->lab, q->row->component, "line"));
+        refuse(q, "*",
+               is_line_told(q)
+                   ? why_index_hashed
+                   : lab_why_unknown(q->lab, q->row->component, "line"));
         return false;
     }
     q->shorter =
