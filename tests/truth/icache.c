@@ -397,6 +397,26 @@ START_TEST(lines_that_come_by_halves_are_as_long)
 }
 END_TEST
 
+/* Calls of lines that fit are hardly ever late, though models of chance think
+ * that some are. */
+START_TEST(calls_that_are_in_time_deny_no_chance)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 isa/default/O3=10 caches={} "
+             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 16} "
+             "caches/i1={'line': 128, 'sector': 128, 'sets': 33, 'ways': 9, "
+             "           'policy': 'random'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+             "                   'memory': 700}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 33, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -560,6 +580,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
+    tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);

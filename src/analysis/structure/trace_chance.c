@@ -10,8 +10,6 @@
 enum { CACHES = 4 };
 /* Visits with nearly the same chance are looked at together. */
 enum { BINS = 10 };
-/* Nothing is surer: where a model has all else, some calls return late. */
-static const double LATE = 0.001;
 
 /* A cache of a model, whose victims a generator chooses. */
 struct dice {
@@ -134,7 +132,7 @@ size_t trace_chance_foretell(struct trace_seen_visits *s,
     for (size_t i = 0; i < s->count; i++) {
         const size_t bin = bin_of(chance[i]);
         const double as = chance[i] + more.sum[bin] / (more.count[bin] + 1);
-        chance[i] = (float)fmin(1 - LATE, fmax(LATE, as));
+        chance[i] = (float)fmin(1 - TRACE_LATE, fmax(TRACE_LATE, as));
     }
     return s->count;
 }

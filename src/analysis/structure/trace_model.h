@@ -11,6 +11,8 @@
 /* What is taken for the share of visits that the clock tells wrongly, or what
  * else is not in the model: it weighs all caches alike. */
 #define TRACE_WRONG 0.03
+/* Nothing is surer: where a model has all else, some calls return late. */
+#define TRACE_LATE 0.001
 
 /* A policy that is thought of. */
 struct trace_policy {

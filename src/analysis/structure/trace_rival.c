@@ -108,8 +108,10 @@ static bool is_expected(const struct trace_rival *r,
     const double fewer = fmin(hits, seen - hits);
     if (part > 0 && seen < FEW) /* they say nothing */
         return true;
-    if (part > 0) /* and what as many stray by themselves */
-        return off <= (1 - RIGHT_LEAST) * fewer + sqrt(BINS * (fewer + 1));
+    /* And what as many stray by themselves, or need not have been late. */
+    if (part > 0)
+        return off <= (1 - RIGHT_LEAST) * fewer + sqrt(BINS * (fewer + 1)) +
+                          TRACE_LATE * seen;
     return off < EXPECTED_OFF * seen &&
            r->likelihood[part] > alike + GAIN_LEAST;
 }
