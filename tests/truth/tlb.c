@@ -479,6 +479,22 @@ START_TEST(lines_that_are_far_are_no_misses)
 }
 END_TEST
 
+/* As many sets as no search goes through, of unlike many ways.  Expected: the
+ * ways of each, and so the policy.  Buggy result: none of sets, ways and
+ * policy, as conflicts of three targets differed. */
+static const char *const many_sets[] = {
+    "tlbs/l1={'page': 2097152, 'entries': 14} "
+    "tlbs/l2={'page': 8388608, 'scope': 'gpu', 'set_ways': [9, 4, 4, 4, 4, 4, "
+    "4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]}",
+    "tlbs/l1={'page': 2097152, 'set_ways': [15, 9, 9, 9, 9], 'policy': 'nru'}",
+};
+
+START_TEST(many_unlike_sets_are_found)
+{
+    expect_tlbs(many_sets[_i], 0);
+}
+END_TEST
+
 /* More large pages than neighbours are pushed out by; two TLBs alike in size,
  * where what misses the first misses the second, too.  But the second's page,
  * which the first hides, and the policy of the one, how many levels the other
@@ -1042,6 +1058,7 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(any_policy));
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
     tcase_add_test(t, lines_that_are_far_are_no_misses);
+    tcase_add_loop_test(t, many_unlike_sets_are_found, 0, COUNT_OF(many_sets));
     tcase_add_test(t, patterns_are_right_or_left_out);
     tcase_add_test(t, what_stays_by_chance_is_no_walk);
     tcase_add_test(t, walks_that_differ_are_no_noise);

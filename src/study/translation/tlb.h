@@ -10,6 +10,7 @@
  *     tlb_fit       whether places stay together
  *     tlb_conflict  which places push one out: the ways of its set
  *     tlb_sets      which others are of its set: the index
+ *     tlb_overfill  sets by what one place too many in a row makes miss
  *     tlb_large     both, where there are a thousand entries and more
  *     tlb_policy    which entry of a set makes room
  *     tlb_sharing   on which SMs others push it out, too
@@ -159,6 +160,9 @@ void tlb_conclude_region(struct tlb_question *q, size_t level);
 /* The target's set in the level, from what is known of those before. */
 void tlb_find_ways(struct tlb_question *q, size_t level);
 void tlb_find_sets(struct tlb_question *q, size_t level);
+/* How many sets one place more than fit in a row tells, and the ways of each;
+ * 0: it does not. */
+size_t tlb_overfill(struct tlb_question *q, size_t level, double **ways);
 void tlb_report_index(struct tlb_question *q, size_t level,
                       const struct index_function *f);
 /* Both of a large TLB. */

@@ -150,18 +150,11 @@ static int more_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void ask_each_set(struct tlb_question *q, size_t level)
+/* Those of each set; the same of all, or unlike. */
+static void report_ways(struct tlb_question *q, size_t level, double *ways,
+                        size_t sets)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    double ways[SETS_MOST];
-    const uint64_t pool = 2 * tlb->about + 16;
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const uint64_t loads = pool * tlb_loads_of_member(q, c) *
-                           (tlb->about / u64_max(c->set.count, 1));
-    const size_t sets =
-        c->set.count > 0 && loads < EACH_MOST ? label(q, level, pool, ways) : 0;
-    if (sets == 0)
-        return;
     struct value list = value_list();
     qsort(ways, sets, sizeof *ways, more_first);
     tlb->sets = sets;
@@ -174,6 +167,22 @@ static void ask_each_set(struct tlb_question *q, size_t level)
         tlb_found_value(q, level, TLB_SET_WAYS, list);
     else
         value_free(&list);
+}
+
+static void ask_each_set(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    double one_by_one[SETS_MOST], *ways = one_by_one;
+    const uint64_t pool = 2 * tlb->about + 16;
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const uint64_t loads = pool * tlb_loads_of_member(q, c) *
+                           (tlb->about / u64_max(c->set.count, 1));
+    size_t sets =
+        c->set.count > 0 && loads < EACH_MOST ? label(q, level, pool, ways) : 0;
+    if (sets == 0 && lab_ok(q->lab))
+        sets = tlb_overfill(q, level, &ways);
+    if (sets > 0)
+        report_ways(q, level, ways, sets);
 }
 
 /* As many as were asked, not one of which is of another set, tell of one. */
