@@ -817,18 +817,25 @@ static bool renewed(struct prober *p)
     return !p->device->lost;
 }
 
-/* What failed and may pass is tried once more, and so it is on another
- * device. */
+/* What failed and may pass is tried once more, and so it is on another device.
+ * A second fault is not the first that stayed: where the driver says that the
+ * GPU has no such thing, and fails when it is asked again, it has not said so
+ * twice. */
 static int try_again(struct prober *p, const char *text,
                      struct samples *samples, struct error *err)
 {
-    bool again = true;
+    int before = 0; /* how it failed */
+    unsigned again = 2;
     while (try_once(p, text, samples, err) != 0) {
         const bool lost = p->device->lost;
+        const bool anew = again > 0 && err->code != before;
         if (!device_may_pass(p->device, err->code) || is_late(p) ||
-            prober_stopped(p) || !(lost ? renewed(p) : again))
+            prober_stopped(p) || !(lost ? renewed(p) : anew))
             return err->code;
-        again = again && lost;
+        if (!lost) {
+            before = err->code;
+            again--;
+        }
         log_say(LOG_INFO, "%s; it is tried once more", err->text);
     }
     return 0;

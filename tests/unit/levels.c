@@ -435,16 +435,19 @@ END_TEST
 
 /* ---- a third level between two ---- */
 
-/* Mixtures of what the near one and the far one are, but for the third. */
-static double between(double near, double third, double far, double *value)
+/* Mixtures of what the near one and the far one are, but for the third, of
+ * which the near one has a share, too. */
+static double between_beside(double beside, double near, double third,
+                             double far, double *value)
 {
     enum { COUNT = 1200 };
-    static const struct shape one = {73, 1.5, 1}, other = {540, 3, 1};
+    static const struct shape other = {540, 3, 1};
+    const struct shape one[] = {{73, 1.5, 1 - beside}, {170, 2, beside}};
     const struct shape mixed[] = {
         {73, 1.5, near}, {170, 2, third}, {540, 3, far}};
     const struct mode_rule rule = {
         .width = 0.05, .above = 77, .below = 508, .share = 0.1};
-    double *const drawn[] = {draw(&one, 1, COUNT, 1), draw(mixed, 3, COUNT, 2),
+    double *const drawn[] = {draw(one, 2, COUNT, 1), draw(mixed, 3, COUNT, 2),
                              draw(&other, 1, COUNT, 3)};
     double *at[COUNT_OF(drawn)];
     for (size_t i = 0; i < COUNT_OF(drawn); i++)
@@ -459,6 +462,20 @@ static double between(double near, double third, double far, double *value)
     }
     return share;
 }
+
+static double between(double near, double third, double far, double *value)
+{
+    return between_beside(0, near, third, far, value);
+}
+
+START_TEST(of_what_is_met_elsewhere_the_excess_is_a_level)
+{
+    double value = 0;
+    ck_assert_double_eq_tol(between_beside(0.1, 0.4, 0.4, 0.2, &value), 0.3,
+                            0.05);
+    ck_assert_double_eq(between_beside(0.3, 0.4, 0.3, 0.3, &value), 0);
+}
+END_TEST
 
 START_TEST(a_level_that_never_has_most_of_the_samples_is_found)
 {
@@ -484,6 +501,7 @@ Suite *suite_levels(void)
     Suite *const suite = suite_of("levels", 20, &t);
     tcase_add_test(t, a_level_that_never_has_most_of_the_samples_is_found);
     tcase_add_test(t, a_mixture_of_two_has_no_third);
+    tcase_add_test(t, of_what_is_met_elsewhere_the_excess_is_a_level);
     tcase_add_loop_test(t, levels_of_even_distance_come_back, 0,
                         6 * COUNT_OF(distances));
     tcase_add_test(t, many_samples_part_levels_that_overlap);

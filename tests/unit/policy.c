@@ -136,6 +136,20 @@ START_TEST(one_load_is_evidence)
 }
 END_TEST
 
+/* Lines that fill a set and are met again tell no policy from another. */
+START_TEST(what_several_would_answer_is_ambiguous)
+{
+    struct policy_load loads[16];
+    for (uint32_t i = 0; i < COUNT_OF(loads); i++)
+        loads[i] =
+            (struct policy_load){i % 8, i < 8 ? LOAD_MISS : LOAD_HIT, i == 0};
+    const struct policy_verdict v =
+        policy_find(loads, COUNT_OF(loads), 8, true);
+    ck_assert(v.known && v.ambiguous);
+    ck_assert_double_eq_tol(v.lead, 0, 1e-9);
+}
+END_TEST
+
 /* … nor a bit for each way. */
 START_TEST(of_two_ways_a_tree_is_lru)
 {
@@ -390,6 +404,7 @@ Suite *suite_policy(void)
     tcase_add_test(t, what_nothing_explains_is_not_known);
     tcase_add_test(t, what_nothing_tells_is_not_known);
     tcase_add_test(t, one_load_is_evidence);
+    tcase_add_test(t, what_several_would_answer_is_ambiguous);
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);
     tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
                         COUNT_OF(kinds));

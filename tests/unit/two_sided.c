@@ -161,6 +161,8 @@ START_TEST(no_samples_have_no_halves)
     struct two_sided h;
     two_sided_find(&none, LOW, HIGH, &h);
     ck_assert(!two_sided_clear(&h, MOST));
+    two_sided_of_bits(&none, HIGH, BITS, &h, NULL);
+    ck_assert(!two_sided_hinted(&h, SOME));
 }
 END_TEST
 
