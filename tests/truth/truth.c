@@ -561,17 +561,22 @@ json_t *truth_topology(const char *gpu, uint64_t seed)
     return member_of(topology_of(gpu, seed), "findings");
 }
 
-void truth_results(const char *gpu, struct results *results)
+void truth_read(json_t *findings, const char *gpu, struct results *results)
 {
     struct error err = {0};
     json_t *const report =
         json_pack("{ss s{ss ss ss} so}", "schema", "sonde-report-2", "device",
                   "spec", "sim", "name", gpu, "compute_capability", "3.5",
-                  "findings", truth_topology(gpu, 1));
+                  "findings", findings);
     char *const text = json_dumps(report, 0);
     ASSERT_DONE(report_read(text, gpu, results, &err), err);
     free(text);
     json_decref(report);
+}
+
+void truth_results(const char *gpu, struct results *results)
+{
+    truth_read(truth_topology(gpu, 1), gpu, results);
 }
 
 json_t *truth_experiments(const char *gpu, uint64_t seed)

@@ -59,10 +59,12 @@ struct verdict truth_compare(const json_t *findings, const char *name,
                              struct buf *rows, struct buf *outcomes);
 
 /* The findings of all that `topology` shows of a shipped GPU, which is measured
- * once for all tests that ask, and so may take each of them long; the test fails
- * if the device does.  The caller decrefs. */
+ * once for all tests that ask, and so may take each of them long; the test
+ * fails if the device does.  The caller decrefs. */
 json_t *truth_topology(const char *gpu, uint64_t seed);
-/* The same of seed 1 as results of a report. */
+/* Findings, which are taken over, as results of a report. */
+void truth_read(json_t *findings, const char *gpu, struct results *results);
+/* Those of seed 1. */
 void truth_results(const char *gpu, struct results *results);
 /* … and the texts of its experiments, some more than once. */
 json_t *truth_experiments(const char *gpu, uint64_t seed);

@@ -25,12 +25,17 @@ static size_t component_length(const char *id)
     return (size_t)(strchr(id, '.') - id);
 }
 
+static bool was_asked(const struct finding *f)
+{
+    return subject_of(f) != NULL && f->status != STATUS_NOT_MEASURED;
+}
+
 static bool is_new(const struct results *r, size_t at, const char *id)
 {
     const size_t length = component_length(id);
     for (size_t i = 0; i < at; i++) {
         const char *const other = subject_of(r->findings[i]);
-        if (other != NULL && component_length(other) == length &&
+        if (was_asked(r->findings[i]) && component_length(other) == length &&
             strncmp(other, id, length) == 0)
             return false;
     }
@@ -53,7 +58,7 @@ static void put_component(const struct results *r, const char *id,
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct finding *const f = r->findings[i];
         const char *const other = subject_of(f);
-        if (other == NULL || component_length(other) != length ||
+        if (!was_asked(f) || component_length(other) != length ||
             strncmp(other, id, length) != 0)
             continue;
         least = fmin(least, f->value.number);
@@ -61,6 +66,19 @@ static void put_component(const struct results *r, const char *id,
                    other + length + 1);
     }
     buf_printf(out, ": %.4g %% foretold\n", 100 * least);
+}
+
+static void put_unasked(const struct results *r, struct buf *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const char *const id = subject_of(r->findings[i]);
+        if (id == NULL || was_asked(r->findings[i]))
+            continue;
+        buf_printf(out, "%s %s", first ? "not asked:" : ",", id);
+        first = false;
+    }
+    buf_text(out, first ? "" : "\n");
 }
 
 static void put_doubts(const struct results *r, struct buf *out)
@@ -91,9 +109,10 @@ static int validation_write(const struct results *r,
                          "nothing of it was validated: `sonde validate`");
     for (size_t i = 0; i < r->finding_count; i++) {
         const char *const id = subject_of(r->findings[i]);
-        if (id != NULL && is_new(r, i, id))
+        if (was_asked(r->findings[i]) && is_new(r, i, id))
             put_component(r, id, out);
     }
+    put_unasked(r, out);
     put_doubts(r, out);
     buf_printf(out,
                "\nOf %.0f loads of held-out experiments %.4g %% are found "

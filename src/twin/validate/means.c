@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "probe/walk/ring.h"
 #include "twin/validate/trying.h"
 
 /* A mean is foretold that is within 5 %, or within a cycle, or within what the
@@ -43,20 +45,24 @@ struct cost {
 };
 
 /* Single loads: few of them are late, and these are left out. */
+static struct cost cost_of_singles(const struct trying *t, const double *at,
+                                   size_t count)
+{
+    static const double few = 0.1;
+    const struct undisturbed u = undisturbed_of(at, count, 1);
+    const double most = 2 * t->disturbance;
+    return (struct cost){
+        .cycles = count > 0 ? u.cycles : 0,
+        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most};
+}
+
 static struct cost cost_of_loads(const struct trying *t,
                                  const struct samples *s)
 {
-    static const double few = 0.1;
-    struct cost cost = {0};
-    if (s->rows == 0)
-        return cost;
     double *const at = column_of(s, "cycles");
-    const struct undisturbed u = undisturbed_of(at, s->rows, 1);
+    const struct cost cost = cost_of_singles(t, at, s->rows);
     free(at);
-    const double most = 2 * t->disturbance;
-    return (struct cost){
-        .cycles = u.cycles,
-        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most};
+    return cost;
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -296,6 +302,67 @@ static int try_level(struct trying *t, const struct level *row)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
+/* Loads of which half find the nearer side of L2 and half the farther one, less
+ * those that lead into a page, and what these brought in. */
+static struct cost cost_of_sides(const struct trying *t,
+                                 const struct samples *s)
+{
+    const size_t offset = samples_column(s, "offset");
+    double *const at = column_of(s, "cycles");
+    size_t count = 0;
+    int64_t lead = -1;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t where = samples_at(s, i, offset);
+        lead = (where & RING_LEAD_OFFSET) != 0 ? where : lead;
+        if ((where | RING_LEAD_OFFSET) != lead)
+            at[count++] = at[i];
+    }
+    struct otsu split = {.clear = false};
+    if (count > 0)
+        otsu_find(at, count, &split);
+    double *const sorted = stats_sorted(at, count);
+    const size_t near = split.clear ? split.below : 0;
+    const struct cost far = cost_of_singles(t, sorted + near, count - near);
+    struct cost cost = far;
+    if (near > 0) {
+        const struct cost by = cost_of_singles(t, sorted, near);
+        cost = (struct cost){(by.cycles + far.cycles) / 2,
+                             (by.late + far.late) / 2};
+    }
+    free(sorted);
+    free(at);
+    return cost;
+}
+
+/* Behind an L2 in parts a miss costs what both sides do on average: lines of
+ * all pages, in an order in which each finds its translation. */
+static int cost_of_memory(struct trying *t, const char *text, bool sides,
+                          struct cost *cost)
+{
+    struct samples s = {0};
+    if (!sides)
+        return cost_of(t, text, cost);
+    const int status = prober_run(t->device, text, &s, NULL, t->err);
+    if (status == 0)
+        *cost = cost_of_sides(t, &s);
+    samples_free(&s);
+    return status;
+}
+
+static char *cold_lines(struct trying *t, double size, bool sides)
+{
+    enum { MIB = 1 << 20, BYTES = 4 * MIB, LINES = 600, BEYOND = 36 * MIB };
+    const uint64_t drawn = rng_below(&t->rng, 20);
+    return sides ? xasprintf("trace op=cg bytes=%d order=random window=65536 "
+                             "sample=%" PRIu64 " lead=65536 shift=%" PRIu64
+                             " flush=%.0f warm=0",
+                             BYTES, LINES + 5 * drawn, BEYOND + drawn * MIB,
+                             4 * size)
+                 : xasprintf("trace op=cg bytes=%" PRIu64
+                             " stride=%d flush=%.0f warm=0",
+                             (40 + drawn) * 384, 384, 2 * size);
+}
+
 /* Lines of L2 that were swept out. */
 static int try_memory(struct trying *t)
 {
@@ -303,14 +370,13 @@ static int try_memory(struct trying *t)
                              told_number(&t->told, "l2", "size_reported"));
     const double overhead = told_number(&t->told, "clock", "trace_overhead");
     const double hit = told_number(&t->told, "l2", "latency");
+    const bool sides = told_number(&t->told, "l2", "parts") > 1;
     struct cost cost = {0};
     if (size == 0 || told_number(&t->told, "memory", "latency") == 0)
         return 0;
-    char *const text =
-        xasprintf("trace op=cg bytes=%" PRIu64 " stride=%d flush=%.0f warm=0",
-                  (uint64_t)(40 + rng_below(&t->rng, 20)) * 384, 384, 2 * size);
-    const int status = cost_of(t, text, &cost);
-    if (status == 0 && told_number(&t->told, "l2", "parts") <= 1) {
+    char *const text = cold_lines(t, size, sides);
+    const int status = cost_of_memory(t, text, sides, &cost);
+    if (status == 0 && cost.cycles > 0) {
         cost.cycles -= overhead;
         judge(t, "memory", "latency", cost, text);
         cost.cycles -= hit;

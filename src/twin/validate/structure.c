@@ -155,12 +155,9 @@ static bool is_known(struct trying *t, const char *component)
             index_is_known(t, component));
 }
 
+/* Where nothing could be asked of it, what the other values hold. */
 static void note_all(struct trying *t, const struct suspicion *s)
 {
-    static const char *const attributes[] = {
-        "size",    "line",         "sector",        "sets",     "ways",
-        "entries", "region",       "reach",         "set_ways", "set_bits",
-        "policy",  "slice_modulo", "policy_weights"};
     double share = 1;
     size_t loads = 0, wrong = 0;
     for (size_t i = 0; i < s->trials; i++) {
@@ -174,11 +171,13 @@ static void note_all(struct trying *t, const struct suspicion *s)
         share = 1 - (double)wrong / (double)loads;
     t->verdict.loads += loads;
     t->verdict.loads_right += loads - wrong;
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        const struct finding *const f =
-            trying_find(t, s->component, attributes[i]);
-        if (f != NULL)
-            trying_note(t, s->component, attributes[i], share,
+    for (size_t i = 0; trying_attributes[i] != NULL; i++) {
+        struct finding *const f =
+            trying_find(t, s->component, trying_attributes[i]);
+        if (f != NULL &&
+            !trying_is_of_parts(t, s->component, trying_attributes[i]) &&
+            (s->trials > 0 || suspect_holds(t, s->component, f)))
+            trying_note(t, s->component, trying_attributes[i], share,
                         s->trials > 0 ? s->trial[0].text : NULL);
     }
 }

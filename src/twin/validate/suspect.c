@@ -176,6 +176,30 @@ static bool consistent(struct trying *t, const char *c)
            size_agrees(t, c, "reach", entries * number(t, c, "region"));
 }
 
+/* Twice as much, or a list that lacks its last. */
+static bool another_of(const struct value *v, struct value *other)
+{
+    if (v->kind == VALUE_NUMBER)
+        *other = value_number(2 * v->number);
+    else if (v->kind == VALUE_LIST)
+        *other = value_list();
+    for (size_t i = 0; v->kind == VALUE_LIST && i + 1 < v->count; i++)
+        value_push(other, value_copy(&v->items[i]));
+    return v->kind == VALUE_NUMBER || v->kind == VALUE_LIST;
+}
+
+bool suspect_holds(struct trying *t, const char *component, struct finding *f)
+{
+    struct value other;
+    if (!another_of(&f->value, &other))
+        return false;
+    trying_lend(t, f, other);
+    const bool holds = !consistent(t, component);
+    trying_return(t);
+    value_free(&other);
+    return holds;
+}
+
 /* ---- other values ----------------------------------------------------- */
 
 struct search {

@@ -28,6 +28,10 @@ int suspicion_failing(const struct trying *trying,
                       size_t wrong[DRAW_MOST], size_t *count);
 void suspicion_free(struct suspicion *suspicion);
 
+/* True if another value of the finding would contradict the rest. */
+bool suspect_holds(struct trying *trying, const char *component,
+                   struct finding *finding);
+
 /* Compares what was measured with what the findings foretell; a finding that is
  * wrong is repaired (trying.h). */
 int suspect(struct trying *trying, struct suspicion *suspicion);

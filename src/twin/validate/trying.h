@@ -70,6 +70,18 @@ bool trying_unknown(const struct trying *trying, const struct finding *f);
 void trying_note(struct trying *trying, const char *component,
                  const char *attribute, double share, const char *experiment);
 
+/* unasked.c: what is said of sets and sizes, ended by NULL. */
+extern const char *const trying_attributes[];
+/* Says of each finding of caches, TLBs and memory of which nothing was noted
+ * that no experiment asked of it. */
+void trying_note_unasked(struct trying *trying);
+
+/* True of what tells the index of an L2 in parts, which the simulated GPU of
+ * the findings lacks: where
+ * lines meet is not foretold by it. */
+bool trying_is_of_parts(struct trying *trying, const char *component,
+                        const char *attribute);
+
 /* True once the time is over. */
 bool trying_late(const struct trying *trying);
 /* True, and the error is forgotten, if the device cannot do what was asked. */

@@ -87,6 +87,8 @@ int twin_validate(struct results *results, struct prober *device,
     free(text);
     rng_seed(&t.rng, prober_seed(device));
     const int status = mem_guarded(try_all, &t, err);
+    if (status == 0)
+        trying_note_unasked(&t);
     give_back(&t);
     note_sums(&t);
     buf_free(&t.told.chosen);
