@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/statistics/rate_test.h"
+#include "analysis/statistics/returns.h"
 #include "base/mem.h"
 #include "testing.h"
 
@@ -293,6 +294,28 @@ START_TEST(a_range_misses_the_median_where_all_lie_on_one_side)
 }
 END_TEST
 
+/* Of 1000 places in 10 laps at one in 100 by chance 0.12 are met three times
+ * and 0.0021 four times, three of these in one of 10^8. */
+START_TEST(what_comes_back_is_told_from_chance)
+{
+    const struct returns some = returns_beyond_chance(1000, 10, 0.01, 1e-6);
+    ck_assert_uint_eq(some.times, 4);
+    ck_assert_uint_eq(some.places, 2);
+    const struct returns none = returns_beyond_chance(1000, 10, 0, 1e-6);
+    ck_assert_uint_eq(none.times, 1);
+    ck_assert_uint_eq(none.places, 1);
+}
+END_TEST
+
+START_TEST(places_that_come_back_are_counted)
+{
+    static const double sorted[] = {1, 1, 1, 2, 4, 4, 7, 7, 7, 7};
+    ck_assert_uint_eq(returns_count(sorted, COUNT_OF(sorted), 1), 4);
+    ck_assert_uint_eq(returns_count(sorted, COUNT_OF(sorted), 3), 2);
+    ck_assert_uint_eq(returns_count(sorted, 0, 1), 0);
+}
+END_TEST
+
 Suite *suite_stats(void)
 {
     TCase *t;
@@ -318,6 +341,8 @@ Suite *suite_stats(void)
     tcase_add_test(t, counts_chance_without_trials_or_events_is_1);
     tcase_add_test(t, counts_chance_holds_for_large_counts);
     tcase_add_test(t, counts_more_tells_misses_from_spikes);
+    tcase_add_test(t, what_comes_back_is_told_from_chance);
+    tcase_add_test(t, places_that_come_back_are_counted);
     tcase_add_test(t, a_range_misses_the_median_where_all_lie_on_one_side);
     return suite;
 }
