@@ -8,8 +8,9 @@
 #include "analysis/structure/trace_rival.h"
 #include "analysis/structure/trace_shapes.h"
 #include "base/mem.h"
+#include "base/num.h"
 
-enum { FEW_KEPT = 8, FINALISTS = 12, SECTORS_MOST = 4 };
+enum { FEW_KEPT = 8, FINALISTS = 12, SECTORS_MOST = 2 };
 
 struct trace_search {
     struct trace_range range;
@@ -188,21 +189,31 @@ static enum explained explained_by(struct trace_shapes *s)
                : EXPLAINED;
 }
 
-/* Shapes with lines of so many sectors; true if no longer ones need be tried:
- * of these lines in as many sets and more ways are the nearest that there is,
- * and explain many of the visits. */
-static bool try_lines(struct trace_search *t, struct trace_shapes *s,
-                      uint64_t sectors)
+/* Shapes with lines of so many sectors: how well the best explains the visits.
+ */
+static enum explained try_lines(struct trace_search *t, struct trace_shapes *s,
+                                uint64_t sectors)
 {
     trace_shapes_lines(s, sectors * t->range.sector);
     trace_shapes_certain(s);
     remember_best(t, s);
     const enum explained certain = explained_by(s);
     if (certain != NOT_EXPLAINED)
-        return certain == EXPLAINED_WELL;
+        return certain;
     trace_shapes_random(s);
     remember_best(t, s);
-    return explained_by(s) == EXPLAINED_WELL;
+    return explained_by(s);
+}
+
+/* Sectors of the longest line that is tried.  As many lines of one are the
+ * nearest that there is to longer ones, and explain many of the visits. */
+static uint64_t sectors_most(const struct trace_range *range,
+                             enum explained by_shorter)
+{
+    const uint64_t most = u64_max(range->longest / range->sector, 1);
+    return by_shorter == EXPLAINED_WELL ? 1
+           : by_shorter == EXPLAINED    ? most
+                                        : u64_max(most, SECTORS_MOST);
 }
 
 struct trace_search *trace_search_new(const struct trace *trace,
@@ -212,8 +223,11 @@ struct trace_search *trace_search_new(const struct trace *trace,
     t->range = *range;
     struct trace_shapes s = trace_shapes_new(trace, &t->range);
     uint64_t sectors = 1;
-    while (!try_lines(t, &s, sectors) && sectors < SECTORS_MOST)
+    enum explained so_far = try_lines(t, &s, sectors);
+    while (2 * sectors <= sectors_most(range, so_far)) {
         sectors *= 2;
+        so_far = try_lines(t, &s, sectors);
+    }
     trace_shapes_free(&s);
     return t;
 }

@@ -42,6 +42,8 @@ struct trace {
 /* What is known before. */
 struct trace_range {
     uint64_t sector;    /* that a miss brings; lines have as much or more */
+    uint64_t longest;   /* lines up to that are tried where shorter ones are
+                           wrong about some visits */
     double least, most; /* bytes that it holds for these visits */
     size_t own_least, own_most; /* lines that the neighbour holds */
     size_t own_each;            /* … and looks for at every call, at least */

@@ -652,18 +652,22 @@ static size_t own_each(const struct cache_question *q)
  */
 static struct trace_range range_of(const struct cache_question *q)
 {
+    /* Where calls bring less than all of a function lines may come by parts:
+     * nobody's are longer. */
+    enum { LONGEST = 256 };
     const double bytes = (double)(q->draws.functions * CODE_PLACE);
     const double within = share_within(q, q->i);
     const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
     const double part = fmin(1, (double)q->level->line / CODE_PLACE);
-    return (struct trace_range){.sector = q->level->line,
-                                .least = 0.95 * part * bytes *
-                                         (within - nearer) / (1 - nearer),
-                                .most = 1.05 * bytes * within + 2 * CODE_PLACE,
-                                .own_least = own_least(q),
-                                .own_most = own_most(q),
-                                .own_each = own_each(q),
-                                .ahead = q->path->on_hits ? 0 : q->path->near};
+    return (struct trace_range){
+        .sector = q->level->line,
+        .longest = q->level->line < CODE_PLACE ? LONGEST : 0,
+        .least = 0.95 * part * bytes * (within - nearer) / (1 - nearer),
+        .most = 1.05 * bytes * within + 2 * CODE_PLACE,
+        .own_least = own_least(q),
+        .own_most = own_most(q),
+        .own_each = own_each(q),
+        .ahead = q->path->on_hits ? 0 : q->path->near};
 }
 
 static uint64_t calls_most(const struct cache_question *q)
