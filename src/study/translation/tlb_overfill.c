@@ -40,6 +40,7 @@ struct overfill {
     uint32_t *set;  /* of each place, from 1 on; 0: not known */
     bool *left_out; /* of the row, when it is loaded */
     bool *missed;   /* when one more was loaded */
+    bool disturbed; /* so nothing is told */
     size_t sets, known;
     double ways[SETS_MOST];
     uint64_t more[SETS_MOST]; /* a place that overfills the set */
@@ -113,7 +114,9 @@ static void ask_once(struct overfill *o, uint64_t more, uint64_t after)
                    more);
         write_row(o, after, o->fit, kept, &steps);
     }
+    lab_spare(o->q->lab, true);
     const struct column c = tlb_ask(o->q, &o->row, buf_string(&steps), " ");
+    o->disturbed |= lab_spared(o->q->lab) != NULL;
     const size_t each = c.count / o->timed;
     buf_free(&steps);
     o->loads += (o->warm + o->timed) * (o->fit + 1);
@@ -161,7 +164,7 @@ static bool learn(struct overfill *o, uint64_t more)
 {
     const size_t count = ask(o, more);
     int set = set_of_missed(o, count);
-    if (!lab_ok(o->q->lab) || count == 0 || set < 0 ||
+    if (!lab_ok(o->q->lab) || o->disturbed || count == 0 || set < 0 ||
         (set == 0 && o->sets == SETS_MOST))
         return false;
     if (set == 0) {
@@ -242,9 +245,9 @@ static bool are_whole(struct overfill *o)
 {
     bool whole = o->sets > 1 && set_laps(o, STEPS + o->sets);
     for (uint32_t set = 1; whole && set <= o->sets; set++)
-        whole = is_one(o, set) && is_all(o, set) && lab_ok(o->q->lab);
+        whole = is_one(o, set) && is_all(o, set);
     memset(o->left_out, 0, o->fit * sizeof *o->left_out);
-    return set_laps(o, STEPS) && whole;
+    return set_laps(o, STEPS) && whole && !o->disturbed && lab_ok(o->q->lab);
 }
 
 /* True if one of the sets has as many ways as conflicts say of the target's. */
