@@ -194,9 +194,9 @@ static int find_size(struct rings *r, const struct finding *size, double *is)
 static void blame_size(struct rings *r, struct finding *size, bool fits,
                        double is)
 {
-    char other[48];
-    snprintf(other, sizeof other, is > 0 ? "; %.0f B do, and no line more" : "",
-             is);
+    char other[48] = "";
+    if (is > 0)
+        snprintf(other, sizeof other, "; %.0f B do, and no line more", is);
     char *const because =
         xasprintf(fits ? "of a ring of a line more no load misses, either%s"
                        : "loads miss in laps over a ring of as many bytes%s",
