@@ -45,24 +45,20 @@ struct cost {
 };
 
 /* Single loads: few of them are late, and these are left out. */
-static struct cost cost_of_singles(const struct trying *t, const double *at,
-                                   size_t count)
-{
-    static const double few = 0.1;
-    const struct undisturbed u = undisturbed_of(at, count, 1);
-    const double most = 2 * t->disturbance;
-    return (struct cost){
-        .cycles = count > 0 ? u.cycles : 0,
-        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most};
-}
-
 static struct cost cost_of_loads(const struct trying *t,
                                  const struct samples *s)
 {
+    static const double few = 0.1;
+    struct cost cost = {0};
+    if (s->rows == 0)
+        return cost;
     double *const at = column_of(s, "cycles");
-    const struct cost cost = cost_of_singles(t, at, s->rows);
+    const struct undisturbed u = undisturbed_of(at, s->rows, 1);
     free(at);
-    return cost;
+    const double most = 2 * t->disturbance;
+    return (struct cost){
+        .cycles = u.cycles,
+        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most};
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -302,40 +298,63 @@ static int try_level(struct trying *t, const struct level *row)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* Loads of which half find the nearer side of L2 and half the farther one, less
- * those that lead into a page, and what these brought in. */
-static struct cost cost_of_sides(const struct trying *t,
-                                 const struct samples *s)
+/* What loads cost on average that wait for refreshes of memory, too, but for
+ * what waits longer than any of those does (DDR4: half a microsecond): what
+ * others add to each load may be more or less of it. */
+static struct cost cost_with_waits(const struct trying *t, const double *at,
+                                   size_t count)
 {
-    const size_t offset = samples_column(s, "offset");
-    double *const at = column_of(s, "cycles");
-    size_t count = 0;
-    int64_t lead = -1;
-    for (size_t i = 0; i < s->rows; i++) {
-        const int64_t where = samples_at(s, i, offset);
-        lead = (where & RING_LEAD_OFFSET) != 0 ? where : lead;
-        if ((where | RING_LEAD_OFFSET) != lead)
-            at[count++] = at[i];
-    }
+    static const double waits_no_longer = 2000;
+    const struct undisturbed u = undisturbed_of(at, count, 1);
+    double sum = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (at[i] < u.cycles + waits_no_longer) {
+            sum += at[i];
+            kept++;
+        }
+    if (kept == 0)
+        return (struct cost){0};
+    const double mean = sum / (double)kept;
+    return (struct cost){
+        .cycles = mean,
+        .late = fmin(fmax(mean - u.cycles, 0), 2 * t->disturbance)};
+}
+
+/* Loads of which half find the nearer side of L2 and half the farther one. */
+static struct cost cost_of_sides(const struct trying *t, double *at,
+                                 size_t count)
+{
     struct otsu split = {.clear = false};
     if (count > 0)
         otsu_find(at, count, &split);
     double *const sorted = stats_sorted(at, count);
     const size_t near = split.clear ? split.below : 0;
-    const struct cost far = cost_of_singles(t, sorted + near, count - near);
-    struct cost cost = far;
-    if (near > 0) {
-        const struct cost by = cost_of_singles(t, sorted, near);
-        cost = (struct cost){(by.cycles + far.cycles) / 2,
-                             (by.late + far.late) / 2};
-    }
+    const struct cost far = cost_with_waits(t, sorted + near, count - near);
+    const struct cost by = near > 0 ? cost_with_waits(t, sorted, near) : far;
     free(sorted);
-    free(at);
-    return cost;
+    return (struct cost){(by.cycles + far.cycles) / 2,
+                         (by.late + far.late) / 2};
 }
 
-/* Behind an L2 in parts a miss costs what both sides do on average: lines of
- * all pages, in an order in which each finds its translation. */
+/* Loads but for those that lead into a page, and what these brought in. */
+static double *led_loads(const struct samples *s, size_t *count)
+{
+    const size_t offset = samples_column(s, "offset");
+    double *const at = column_of(s, "cycles");
+    int64_t lead = -1;
+    *count = 0;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t where = samples_at(s, i, offset);
+        lead = (where & RING_LEAD_OFFSET) != 0 ? where : lead;
+        if ((where | RING_LEAD_OFFSET) != lead)
+            at[(*count)++] = at[i];
+    }
+    return at;
+}
+
+/* Lines of all pages, in an order in which each finds its translation: behind
+ * an L2 in parts a miss costs what both sides do on average. */
 static int cost_of_memory(struct trying *t, const char *text, bool sides,
                           struct cost *cost)
 {
@@ -343,8 +362,12 @@ static int cost_of_memory(struct trying *t, const char *text, bool sides,
     if (!sides)
         return cost_of(t, text, cost);
     const int status = prober_run(t->device, text, &s, NULL, t->err);
-    if (status == 0)
-        *cost = cost_of_sides(t, &s);
+    if (status == 0) {
+        size_t count;
+        double *const at = led_loads(&s, &count);
+        *cost = cost_of_sides(t, at, count);
+        free(at);
+    }
     samples_free(&s);
     return status;
 }
