@@ -123,6 +123,29 @@ START_TEST(noise_explains_nothing)
 }
 END_TEST
 
+/* Costs that are off by so much, up and down in turn. */
+static enum bank_fit_verdict verdict_of(double step, double off)
+{
+    struct bank_fit_access accesses[ACCESSES];
+    static const struct banks banks = {32, 4, 1};
+    describe(accesses);
+    for (size_t i = 0; i < ACCESSES; i++)
+        accesses[i].cycles = 20 + step * bank_fit_degree(&banks, &accesses[i]) +
+                             (i % 2 == 0 ? off : -off);
+    return bank_fit_explain(accesses, ACCESSES).verdict;
+}
+
+/* A wrong degree leaves a step; what is all over as large as half of one may be
+ * that.  Three twentieths of a cycle are what a clock tells. */
+START_TEST(a_third_of_a_step_is_left_at_most)
+{
+    ck_assert_int_eq(verdict_of(7, 2), BANK_FIT_EXPLAINED);
+    ck_assert_int_eq(verdict_of(7, 3), BANK_FIT_UNEXPLAINED);
+    ck_assert_int_eq(verdict_of(0.14, 0), BANK_FIT_UNSEEN);
+    ck_assert_int_eq(verdict_of(0.2, 0), BANK_FIT_EXPLAINED);
+}
+END_TEST
+
 /* A stride that costs more for another reason than banks. */
 START_TEST(one_access_that_does_not_fit_is_not_overlooked)
 {
@@ -161,6 +184,7 @@ Suite *suite_bank_fit(void)
     tcase_add_test(t, a_step_of_one_cycle_is_enough);
     tcase_add_test(t, without_conflicts_no_banks_are_seen);
     tcase_add_test(t, noise_explains_nothing);
+    tcase_add_test(t, a_third_of_a_step_is_left_at_most);
     tcase_add_test(t, one_access_that_does_not_fit_is_not_overlooked);
     tcase_add_test(t, the_line_says_how_sure_its_step_is);
     return suite;

@@ -67,6 +67,9 @@ START_TEST(addresses_that_differ_are_averaged)
     ck_assert_double_le(laps.cost.low, truth(l));
     ck_assert_double_ge(laps.cost.high, truth(l));
     ck_assert_double_eq_tol(laps.mean, truth(l) + added, 0.2 * added + 0.1);
+    /* By what loads of one address differ, not by what addresses do. */
+    const double apart = hypot(l->jitter, sqrt(1.1 * l->share) * l->late);
+    ck_assert_double_le(laps.excess_error, 3 * apart / sqrt(LOADS) + 1e-9);
 }
 END_TEST
 
