@@ -21,11 +21,23 @@ START_TEST(a_timer_that_stands_still_has_no_step)
 }
 END_TEST
 
+/* A step of 32 ns in a millisecond on either side, and a thousand cycles of a
+ * million that may lie between the timer and the clock. */
+START_TEST(a_rate_is_as_wide_as_steps_and_what_lies_between)
+{
+    double rate[2] = {1000, 1000};
+    timer_widen(rate, 32, 1e6, 1e6);
+    ck_assert_double_eq(rate[0], 999);
+    ck_assert_double_eq(rate[1], 1002);
+}
+END_TEST
+
 Suite *suite_timer(void)
 {
     TCase *t;
     Suite *const suite = suite_of("timer", 10, &t);
     tcase_add_test(t, no_two_readings_need_lie_a_step_apart);
     tcase_add_test(t, a_timer_that_stands_still_has_no_step);
+    tcase_add_test(t, a_rate_is_as_wide_as_steps_and_what_lies_between);
     return suite;
 }

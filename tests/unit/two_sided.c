@@ -191,6 +191,18 @@ START_TEST(ranks_of_one_heap_say_nothing)
 }
 END_TEST
 
+/* Of four pairs one is won and one is a tie. */
+START_TEST(each_pair_is_a_win_a_loss_or_a_tie)
+{
+    const double costs[] = {5, 1, 5, 9, 2};
+    const bool odd[] = {false, true, true, true, true};
+    struct two_sided_vote vote;
+    two_sided_vote(costs, odd, 5, &vote);
+    ck_assert_double_eq(vote.chance, 1.5 / 4);
+    ck_assert_double_eq_tol(vote.errors, -0.125 / sqrt(6 / 48.), 1e-9);
+}
+END_TEST
+
 START_TEST(ranks_of_one_group_say_nothing)
 {
     const double costs[] = {1, 2, 3};
@@ -241,6 +253,7 @@ Suite *suite_two_sided(void)
     tcase_add_test(t, no_samples_have_no_halves);
     tcase_add_test(t, ranks_say_which_half_costs_more);
     tcase_add_test(t, ranks_of_one_heap_say_nothing);
+    tcase_add_test(t, each_pair_is_a_win_a_loss_or_a_tie);
     tcase_add_test(t, ranks_of_one_group_say_nothing);
     tcase_add_loop_test(t, ranks_of_noise_say_nothing_but_once_in_1000, 0, 5);
     return suite;

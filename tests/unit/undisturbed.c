@@ -203,10 +203,22 @@ START_TEST(student_s_t)
 }
 END_TEST
 
+/* Two degrees of freedom. */
+START_TEST(three_samples_tell_as_much_as_three)
+{
+    const double values[] = {10, 12, 14};
+    const struct undisturbed u = undisturbed_within(values, 3, 10);
+    ck_assert_uint_eq(u.kept, 3);
+    ck_assert_double_eq_tol(u.high - u.cycles, 4.303 * u.spread / sqrt(3),
+                            1e-9);
+}
+END_TEST
+
 Suite *suite_undisturbed(void)
 {
     TCase *t;
     Suite *const suite = suite_of("undisturbed", 10, &t);
+    tcase_add_test(t, three_samples_tell_as_much_as_three);
     tcase_add_test(t, as_many_hide_as_are_late_beyond);
     tcase_add_loop_test(t, late_loads_do_not_move_it, 0, COUNT_OF(strengths));
     /* Of the first, which never varies, they hold always. */
