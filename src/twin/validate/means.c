@@ -39,9 +39,10 @@ static double *column_of(const struct samples *s, const char *name)
     return at;
 }
 
-/* What a load costs, and what late loads may have added to that. */
+/* What a load costs, what late loads may have added to that, and by how much
+ * more or less it may be, since these loads cost no two alike. */
 struct cost {
-    double cycles, late;
+    double cycles, late, open;
 };
 
 /* Single loads: few of them are late, and these are left out. */
@@ -58,7 +59,8 @@ static struct cost cost_of_loads(const struct trying *t,
     const double most = 2 * t->disturbance;
     return (struct cost){
         .cycles = u.cycles,
-        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most};
+        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most,
+        .open = u.kept > 1 ? (u.high - u.low) / 2 : 0};
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -70,7 +72,7 @@ static struct cost cost_of_walk(const struct samples *s, const char *name)
     const double low = stats_quantile(at, s->rows, 0.25);
     const double late = stats_median(at, s->rows) - low;
     free(at);
-    return (struct cost){low, late};
+    return (struct cost){.cycles = low, .late = late};
 }
 
 /* The long walk less the short one, by what it has more.  Late loads come by
@@ -142,7 +144,8 @@ static double open_of(const struct finding *f)
 }
 
 /* Compares the finding with what was measured; one that is off is taken to be
- * that from then on.  What late loads may explain tells nothing. */
+ * that from then on.  What late loads may explain tells nothing, nor does what
+ * the experiment leaves open: another line waits longer than that one. */
 static void judge(struct trying *t, const char *component,
                   const char *attribute, struct cost cost, const char *text)
 {
@@ -155,7 +158,7 @@ static void judge(struct trying *t, const char *component,
     const double alike =
         fmax(fmax(1, open_of(f)), MEAN_TOLERANCE * f->value.number);
     const bool right = off <= alike;
-    if (!right && off <= alike + cost.late)
+    if (!right && off <= alike + cost.late + cost.open)
         return;
     trying_note(t, component, attribute, right ? 1 : 0, text);
     t->verdict.means++;
@@ -171,7 +174,8 @@ static void judge(struct trying *t, const char *component,
 
 static struct cost less(struct cost a, struct cost b)
 {
-    return (struct cost){a.cycles - b.cycles, a.late + b.late};
+    return (struct cost){a.cycles - b.cycles, a.late + b.late,
+                         hypot(a.open, b.open)};
 }
 
 /* A few lines at an odd distance, which no cache fails to hold. */
@@ -298,43 +302,48 @@ static int try_level(struct trying *t, const struct level *row)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* What loads cost on average that wait for refreshes of memory, too, but for
- * what waits longer than any of those does (DDR4: half a microsecond): what
- * others add to each load may be more or less of it. */
+/* What loads from `from` cycles to less than `to` cost on average, which may
+ * wait for refreshes of memory: what others add to each load may be more or
+ * less of it.  No cycles: there are none. */
 static struct cost cost_with_waits(const struct trying *t, const double *at,
-                                   size_t count)
+                                   size_t count, double from, double to)
 {
-    static const double waits_no_longer = 2000;
-    const struct undisturbed u = undisturbed_of(at, count, 1);
-    double sum = 0;
-    size_t kept = 0;
+    double *const some = xreallocarray(NULL, count + 1, sizeof *some);
+    size_t near = 0;
+    struct cost cost = {0};
     for (size_t i = 0; i < count; i++)
-        if (at[i] < u.cycles + waits_no_longer) {
-            sum += at[i];
-            kept++;
-        }
-    if (kept == 0)
-        return (struct cost){0};
-    const double mean = sum / (double)kept;
-    return (struct cost){
-        .cycles = mean,
-        .late = fmin(fmax(mean - u.cycles, 0), 2 * t->disturbance)};
+        if (at[i] >= from && at[i] < to)
+            some[near++] = at[i];
+    if (near > 0) {
+        const double mean = stats_mean(some, near),
+                     late = mean - undisturbed_of(some, near, 1).cycles;
+        cost = (struct cost){.cycles = mean,
+                             .late = fmin(fmax(late, 0), 2 * t->disturbance),
+                             .open = undisturbed_t(near) *
+                                     stats_mean_error(some, near)};
+    }
+    free(some);
+    return cost;
 }
 
-/* Loads of which half find the nearer side of L2 and half the farther one. */
-static struct cost cost_of_sides(const struct trying *t, double *at,
+/* Loads of which half find the nearer side of L2 and half the farther one, but
+ * for those that wait longer than for any refresh (DDR4: half a microsecond).
+ */
+static struct cost cost_of_sides(const struct trying *t, const double *at,
                                  size_t count)
 {
+    static const double waits_no_longer = 2000;
     struct otsu split = {.clear = false};
-    if (count > 0)
-        otsu_find(at, count, &split);
-    double *const sorted = stats_sorted(at, count);
-    const size_t near = split.clear ? split.below : 0;
-    const struct cost far = cost_with_waits(t, sorted + near, count - near);
-    const struct cost by = near > 0 ? cost_with_waits(t, sorted, near) : far;
-    free(sorted);
-    return (struct cost){(by.cycles + far.cycles) / 2,
-                         (by.late + far.late) / 2};
+    if (count == 0)
+        return (struct cost){0};
+    otsu_find(at, count, &split);
+    const double most = stats_median(at, count) + waits_no_longer;
+    const double between = split.clear ? split.threshold : 0;
+    const struct cost far = cost_with_waits(t, at, count, between, most);
+    const struct cost by =
+        split.clear ? cost_with_waits(t, at, count, 0, between) : far;
+    return (struct cost){(by.cycles + far.cycles) / 2, (by.late + far.late) / 2,
+                         hypot(by.open, far.open) / 2};
 }
 
 /* Loads but for those that lead into a page, and what these brought in. */
