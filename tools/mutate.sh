@@ -12,8 +12,10 @@
 #                       docs/trust.md should be: they alone notice what reads a
 #                       place behind an end.  Suites take four times as long, each
 #                       file's own ones still a second or two
-#   TRUTH=1            studies on whole GPUs and all recordings, too, seconds each
-#   LIMIT=5            seconds of a core for a test; 20 under the sanitizers
+#   TRUTH=1            of analysis and twin studies on whole GPUs, too, and all
+#                       recordings; of studies the slow tests of their suites
+#   LIMIT=5            seconds of a core for a test; 20 under the sanitizers; six
+#                       times as many of a test on whole GPUs
 #   SUITES='replay/h200'  these suites alone, or of `replay` that recording
 #   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one; several, each in a line of its own:
 #                       those that lived without the sanitizers, under them
@@ -88,9 +90,10 @@ choose() {
         }'
 }
 
-# The suites that ask this file, the shortest first.  Of a study those stand here
-# that can notice and take seconds of a core; replay/h200 runs what a real GPU
-# answered through every study in two seconds.
+# The suites that ask this file, the shortest first: replay/h200 runs what a real
+# GPU answered through every study in two seconds of a core, and enters few of the
+# paths that others take; so simulated ones follow that do, in ten to sixty, which
+# a mutant alone costs that lives, or lives long.
 suites_of() { # FILE
     [ -n "${SUITES:-}" ] && echo "$SUITES" && return
     name=$(basename "$1" .c)
@@ -107,11 +110,13 @@ suites_of() { # FILE
     src/twin/validate/*) echo twin library ${TRUTH:+truth_validate} ;;
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/instances.c | src/study/cache/sharing.c)
-        echo replay/h200 replay/h100-shared ${TRUTH:+truth_sharing} ;;
-    src/study/cache/*) echo structure truth_seeds replay/h200 replay/h100-shared truth_conflict ${TRUTH:+truth_levels} ;;
-    src/study/code/*) echo replay/h200-code ${TRUTH:+truth_icache} ;;
-    src/study/l2/*) echo replay/h200 truth_partitions ;;
-    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared ${TRUTH:+truth_tlb truth_levels} ;;
+        echo replay/h200 replay/h100-shared truth_sharing ${TRUTH:+truth_sharing/slow} ;;
+    src/study/cache/eviction.c | src/study/cache/geometry.c | src/study/cache/structure.c | src/study/cache/l1_policy.c)
+        echo structure truth_seeds replay/h200 replay/h100-shared truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} ;;
+    src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} ;;
+    src/study/code/*) echo replay/h200-code truth_icache ${TRUTH:+truth_icache/slow} ;;
+    src/study/l2/*) echo replay/h200 truth_partitions ${TRUTH:+truth_partitions/slow} ;;
+    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_tlb ${TRUTH:+truth_tlb/slow} ;;
     src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
     src/study/load/l2_residency.c) echo truth_hints replay/h200-load ;;
     src/study/load/contention.c) echo truth_contention replay/h200 ;;
@@ -142,18 +147,24 @@ build() {
 build || { tail -20 "$work/log"; exit 2; }
 
 alive=0 noticed=0 none=0
-passes() { # SUITE or replay/RECORDING
+passes() { # SUITE, SUITE/slow or replay/RECORDING
     # By a core's seconds: what else the host does is all the same.  A mutant that
     # takes too long does so in every test of a suite: that has an end, too.  Check
     # writes a line of each test when it ends: the first that failed is enough.
+    recording= slow=
     case ${1#*/} in
     h[0-9]*) recording=REPLAY=${1#*/} ;;
-    *) recording= ;;
+    slow) slow=-s ;;
+    esac
+    # A test of truth measures with a whole study, or all of them.
+    case $1 in
+    truth_*) most=$((6 * limit)) ;;
+    *) most=$limit ;;
     esac
     : >"$work/tap"
-    (cd "$work" && ulimit -t "$limit" &&
+    (cd "$work" && ulimit -t "$most" &&
         exec env CK_TIMEOUT_MULTIPLIER=20 CK_TAP_LOG_FILE_NAME="$work/tap" $recording \
-            timeout -k 1 $((20 * limit)) "$check" -j 1 "${1%/*}" >"$work/out" 2>&1) &
+            timeout -k 1 $((20 * most)) "$check" -j 1 $slow "${1%/*}" >"$work/out" 2>&1) &
     one=$!
     while kill -0 $one 2>/dev/null; do
         grep -q '^not ok' "$work/tap" && kill $one
