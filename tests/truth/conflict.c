@@ -227,6 +227,21 @@ START_TEST(shares_of_many_ways_are_told_beside_noise)
 }
 END_TEST
 
+/* What is left in L2 from one launch is there in the next, so that its ways
+ * have other names in each: their shares are not told, but that they differ is.
+ */
+START_TEST(shares_of_ways_that_last_are_told_as_uneven)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2={'sets': 256, 'ways': 4, 'scope': 'gpu', "
+                 "'policy': {'kind': 'weighted', 'weights': [3, 1, 1, 1]}}"),
+        "structure");
+    check_claim(f, "l2", "policy", "weighted");
+    truth_unmeasured(f, "l2.policy_weights", "no way can be named");
+    json_decref(f);
+}
+END_TEST
+
 /* Bits above all that a buffer varies, seen only where one piece of memory is
  * mapped far apart; a cache that knows memory by where it is tells nothing. */
 static const struct {
@@ -359,6 +374,7 @@ Suite *suite_truth_conflict(void)
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, FIRST, QUICK);
     tcase_add_test(t, slices_by_a_remainder_are_found);
+    tcase_add_test(t, shares_of_ways_that_last_are_told_as_uneven);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
