@@ -150,6 +150,26 @@ START_TEST(what_several_would_answer_is_ambiguous)
 }
 END_TEST
 
+/* One load that tells two policies apart may be late by chance, however many
+ * lie between of which nobody knows whether they hit. */
+START_TEST(loads_that_nobody_judges_are_no_evidence)
+{
+    enum { WAYS = 4, BETWEEN = 40 };
+    struct policy_load loads[WAYS + BETWEEN + 2] = {{0}};
+    size_t n = 0;
+    for (uint32_t i = 0; i < WAYS; i++)
+        loads[n++] = (struct policy_load){i, LOAD_MISS, i == 0};
+    for (size_t i = 0; i < BETWEEN; i++)
+        loads[n++] = (struct policy_load){0, LOAD_UNKNOWN, false};
+    loads[n++] = (struct policy_load){WAYS, LOAD_MISS, false};
+    loads[n++] = (struct policy_load){0, LOAD_MISS, false}; /* by fifo alone */
+    const struct policy_verdict v = policy_find(loads, n, WAYS, true);
+    ck_assert_int_eq(v.policy, POLICY_FIFO);
+    ck_assert(v.known && v.ambiguous);
+    ck_assert_double_eq_tol(v.lead, log(0.99 / 0.01), 1e-9);
+}
+END_TEST
+
 /* … nor a bit for each way. */
 START_TEST(of_two_ways_a_tree_is_lru)
 {
@@ -405,6 +425,7 @@ Suite *suite_policy(void)
     tcase_add_test(t, what_nothing_tells_is_not_known);
     tcase_add_test(t, one_load_is_evidence);
     tcase_add_test(t, what_several_would_answer_is_ambiguous);
+    tcase_add_test(t, loads_that_nobody_judges_are_no_evidence);
     tcase_add_loop_test(t, of_two_ways_a_tree_is_lru, 0, 3);
     tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
                         COUNT_OF(kinds));

@@ -297,16 +297,25 @@ static enum cache_policy likeliest(const struct policy_verdict *v, size_t but,
 /* A handful of loads may be wrong by chance; a lead of 10 is theirs. */
 static const double LEAD_LEAST = 10;
 
+/* Only these tell policies apart, however many lie between them. */
+static size_t count_known(const struct policy_load *loads, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        known += loads[i].outcome != LOAD_UNKNOWN;
+    return known;
+}
+
 /* An lru_midpoint is more than an lru, of which random loads of many ways show
  * little: where they do not speak for it, it is taken for that, and said. */
-static void choose(struct policy_verdict *v, bool random_explains, size_t count)
+static void choose(struct policy_verdict *v, bool random_explains, size_t known)
 {
     enum cache_policy best = likeliest(v, POLICY_COUNT, POLICY_COUNT);
     if (best == POLICY_COUNT) /* of no load it is known whether it hit */
         return;
     const double lead = (v->score[POLICY_LRU].likelihood -
                          v->score[POLICY_LRU_MIDPOINT].likelihood) *
-                        (double)count;
+                        (double)known;
     v->midpoint = (best == POLICY_LRU || best == POLICY_LRU_MIDPOINT) &&
                   fabs(lead) < LEAD_LEAST;
     if (v->midpoint)
@@ -318,7 +327,7 @@ static void choose(struct policy_verdict *v, bool random_explains, size_t count)
     v->lead = next == POLICY_COUNT
                   ? INFINITY
                   : (v->score[best].likelihood - v->score[next].likelihood) *
-                        (double)count;
+                        (double)known;
     v->known = best == POLICY_RANDOM ? random_explains
                                      : v->score[best].agrees >= AGREES_LEAST;
     v->ambiguous = v->known && v->lead < LEAD_LEAST;
@@ -350,7 +359,7 @@ static struct policy_verdict find_in(const struct policy_load *loads,
     }
     v.score[POLICY_RANDOM] =
         score_random(loads, count, ways, fresh, &random_explains);
-    choose(&v, random_explains, count);
+    choose(&v, random_explains, count_known(loads, count));
     return v;
 }
 
@@ -377,7 +386,8 @@ struct policy_verdict policy_find_spare(const struct policy_load *loads,
             best = v;
     }
     /* As among policies, see choose. */
-    if ((best.score[best.policy].likelihood - next) * (double)count < 10)
+    const double known = (double)count_known(loads, count);
+    if ((best.score[best.policy].likelihood - next) * known < LEAD_LEAST)
         best.ambiguous = best.known;
     return best;
 }
