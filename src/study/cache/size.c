@@ -689,10 +689,29 @@ static uint64_t lines_beside(const struct size_question *q)
     return fact_line(q->lab, level_of(q->row))->longer ? 2 * LINE_MOST : 0;
 }
 
+/* Of lines that may be shorter than what a ring loads at a time a part of the
+ * next piece may fit. */
+static uint64_t part_beside(const struct size_question *q)
+{
+    return q->line->bound && !q->line->longer ? q->stride : 0;
+}
+
+/* All of a ring hit here but what the level before answered: in some lap no
+ * more than on average, nor than that holds. */
+static uint64_t least_of_ring(const struct size_question *q, uint64_t size,
+                              double kept)
+{
+    const uint64_t before = fact_bracket(q->lab, q->row->behind)->overflows;
+    const uint64_t most = u64_max(before, (uint64_t)ceil(kept * (double)size));
+    return size - u64_min(size, most);
+}
+
 static void report_most(struct size_question *q, uint64_t size, double kept)
 {
-    finding_value(q->finding, STATUS_AT_MOST,
-                  value_number((double)(size + lines_beside(q))));
+    const uint64_t most = size + lines_beside(q) + part_beside(q);
+    finding_value(q->finding, STATUS_AT_MOST, value_number((double)most));
+    finding_interval(q->finding, (double)least_of_ring(q, size, kept),
+                     (double)most, -1);
     finding_because(q->finding, why_size_at_most_kept, 100 * kept);
 }
 

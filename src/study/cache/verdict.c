@@ -130,12 +130,15 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
     finding_because(size, why_by_sets);
 }
 
-/* The bound, if it is one, allows so many bytes. */
+/* The bound, if it is one, allows so many bytes: one from above those, too,
+ * that surely hit of the ring that it is of. */
 static bool allows(const struct finding *bound, double low, double high)
 {
+    const double least = bound->has_interval ? bound->interval[0] : 0;
     return bound->value.kind != VALUE_NUMBER ||
            (bound->status == STATUS_AT_LEAST && bound->value.number <= high) ||
-           (bound->status == STATUS_AT_MOST && bound->value.number >= low);
+           (bound->status == STATUS_AT_MOST && bound->value.number >= low &&
+            least <= high);
 }
 
 /* What of one path is but a bound, or not found, may be known of another that
