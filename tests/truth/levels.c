@@ -300,6 +300,25 @@ START_TEST(no_reason_denies_a_line_that_was_measured)
 }
 END_TEST
 
+/* An L2 that holds less than there are constants is no cache before it: what
+ * comes back cheaper was in memory the first time. */
+START_TEST(an_l2_of_few_lines_is_no_cache_before_it)
+{
+    static const char *const studies[] = {"size"};
+    char *const spec = testing_spec_of(
+        gpu_made("sms=2 caches/l2={'line': 128, 'sector': 32, 'sets': 16, "
+                 "'ways': 4, 'policy': 'lru', 'scope': 'gpu'} "
+                 "caches/const_l1={'line': 64, 'sector': 64, 'sets': 2, "
+                 "'ways': 2, 'policy': 'lru'} "
+                 "paths/constant={'const_l1': 24, 'l2': 230, 'memory': 430}"));
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    double bytes;
+    ck_assert(!truth_number(findings, "const_l15.size", &bytes));
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 static Suite *half(const char *name, int which)
 {
     TCase *t;
@@ -318,6 +337,8 @@ static Suite *half(const char *name, int which)
     if (which == 0)
         tcase_add_loop_test(t, caches_behind_others_are_seen, 0,
                             COUNT_OF(behind));
+    if (which == 0)
+        tcase_add_test(t, an_l2_of_few_lines_is_no_cache_before_it);
     if (which == 1) {
         TCase *const slow = suite_slow(suite, 60);
         tcase_add_loop_test(slow, sizes_are_right_or_not_told, 1,

@@ -928,14 +928,15 @@ static double spikes_share(struct bracket_question *q)
  * front, be that LRU or random. */
 enum { AGAIN_LINES = 16, AGAIN_LAPS = 4 };
 
-/* Lines that only L2 has, since all that may be loaded went through what lies
- * before it; then the same ones behind a few others. */
-static const char *again_script(struct bracket_question *q, uint64_t others)
+/* Lines that only L2 has, where it holds all that may be loaded, since that
+ * went through what lies before it; then the same ones behind a few others. */
+static const char *again_script(struct bracket_question *q, enum level_id id,
+                                uint64_t others)
 {
     const unsigned apart = q->row->coarse;
     const struct segment lines = {0, AGAIN_LINES, apart};
     struct script s = {0};
-    const size_t reader = script_reader(&s, "%s", q->row->reader);
+    const size_t reader = script_reader(&s, "%s", level_table[id].reader);
     script_add(&s, &(struct script_step){
                        .laps = AGAIN_LAPS,
                        .reader = reader,
@@ -948,11 +949,26 @@ static const char *again_script(struct bracket_question *q, uint64_t others)
     return script_text(&s, q->lab);
 }
 
+static bool is_cheaper_again(struct bracket_question *q, enum level_id id,
+                             uint64_t others)
+{
+    const struct column c =
+        lab_column(q->lab, "cycles", "visit %s", again_script(q, id, others));
+    if (!lab_ok(q->lab) || c.count != 2 * AGAIN_LINES)
+        return false;
+    const struct undisturbed first = undisturbed_of(c.at, AGAIN_LINES, 1);
+    const struct undisturbed second =
+        undisturbed_of(c.at + AGAIN_LINES, AGAIN_LINES, 1);
+    return hits_cheaper(second.high, first.low);
+}
+
 /*
  * Whether a cache before L2 answers what misses the level before.  Where a
  * space has a longer way to L2 its hits may cost what L2 does by the short one;
  * but a line that L2 has, where it will, is cheaper the second time only with a
- * cache before it: that is no farther part of L2.
+ * cache before it: that is no farther part of L2.  That L2 kept it, and not
+ * memory alone, is shown by loads that ask nothing but L2: those must cost the
+ * same twice.
  */
 static bool is_before_l2(struct bracket_question *q)
 {
@@ -963,14 +979,8 @@ static bool is_before_l2(struct bracket_question *q)
     const uint64_t others = 2 * above->overflows;
     if (AGAIN_LINES * q->row->coarse + others > q->row->most)
         return false;
-    const struct column c =
-        lab_column(q->lab, "cycles", "visit %s", again_script(q, others));
-    if (!lab_ok(q->lab) || c.count != 2 * AGAIN_LINES)
-        return false;
-    const struct undisturbed first = undisturbed_of(c.at, AGAIN_LINES, 1);
-    const struct undisturbed second =
-        undisturbed_of(c.at + AGAIN_LINES, AGAIN_LINES, 1);
-    return hits_cheaper(second.high, first.low);
+    return is_cheaper_again(q, level_of(q->row), others) &&
+           !is_cheaper_again(q, LEVEL_L2, others) && lab_ok(q->lab);
 }
 
 /* Rings of four times what the level before holds miss it under nearly every
@@ -1046,23 +1056,26 @@ static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
         ask_first(&q);
 }
 
-/* Of other spaces nothing is reported. */
+/* Of other spaces nothing is reported; a fault costs the space that was asked,
+ * and no other. */
 static void ask_unreported(struct lab *lab, enum level_id id)
 {
     struct fact_bracket *const facts = fact_bracket_write(lab, id);
-    if (!facts->present)
+    if (!fact_cached(lab, id)->present)
         return;
     lab_about(lab, id);
     size_bracket_ask_level(lab, &level_table[id]);
     lab_about(lab, LEVEL_COUNT);
-    const char *const why = lab_excuse(lab);
+    const char *const why = lab_excuse_fault(lab);
     if (why == NULL)
         return;
     facts->present = false;
     snprintf(facts->why, sizeof facts->why, "%.255s", why);
 }
 
-/* Until it is asked a level is where its loads are cached. */
+/* Until it is asked a level is where its loads are cached, but for those behind
+ * others, which nobody has seen: a study that ends early leaves them not known.
+ */
 static void begin(struct lab *lab)
 {
     for (int i = 0; i < LEVEL_COUNT; i++) {
@@ -1070,7 +1083,9 @@ static void begin(struct lab *lab)
         struct fact_bracket *const b =
             fact_bracket_write(lab, (enum level_id)i);
         *b = (struct fact_bracket){
-            .present = c->present, .hit = c->hit, .excess = c->excess};
+            .present = c->present && level_table[i].behind == LEVEL_COUNT,
+            .hit = c->hit,
+            .excess = c->excess};
         memcpy(b->why, c->why, sizeof b->why);
     }
 }
