@@ -414,6 +414,53 @@ START_TEST(chance_of_random_victims_is_that_of_ways)
 }
 END_TEST
 
+/* Three of ten misses are late, so that what they cost on average says that the
+ * others are hits, in part or all: an lru never looks like random victims. */
+START_TEST(misses_cheaper_than_were_foretold_are_no_hits)
+{
+    const struct policy_costs costs = {90, _i == 0 ? 250 : 300, .alike = true};
+    struct policy_load *const loads = record(POLICY_LRU, 48, 72, NULL, 0, 53);
+    double *const cycles = xcalloc(LOADS, sizeof *cycles);
+    struct rng rng;
+    size_t told = 0;
+    rng_seed(&rng, 7);
+    for (size_t i = 0; i < LOADS; i++) {
+        const bool late = rng_below(&rng, 10) < 3;
+        cycles[i] = loads[i].outcome == LOAD_HIT ? 90 : 249;
+        if (loads[i].outcome != LOAD_HIT && late)
+            cycles[i] += 200 + (double)rng_below(&rng, 800);
+        cycles[i] += (double)rng_below(&rng, 4);
+    }
+    policy_tell(loads, cycles, LOADS, &costs);
+    for (size_t i = 0; i < LOADS; i++)
+        told += loads[i].outcome != LOAD_UNKNOWN;
+    ck_assert_uint_gt(told, LOADS / 2);
+    const struct policy_verdict v = policy_find(loads, LOADS, 48, true);
+    ck_assert(v.known);
+    ck_assert_int_eq(v.policy, POLICY_LRU);
+    free(cycles);
+    free(loads);
+}
+END_TEST
+
+/* Where hits may cost more or less, those that do are hits. */
+START_TEST(dear_hits_are_hits_where_there_may_be_some)
+{
+    enum { COUNT = 120 };
+    struct policy_load loads[COUNT];
+    double cycles[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        cycles[i] = i % 3 == 0 ? 100 : i % 3 == 1 ? 150 : 300;
+    for (int alike = 0; alike < 2; alike++) {
+        const struct policy_costs costs = {100, 200, .alike = alike == 1};
+        policy_tell(loads, cycles, COUNT, &costs);
+        ck_assert_int_eq(loads[0].outcome, LOAD_HIT);
+        ck_assert_int_eq(loads[1].outcome, alike ? LOAD_UNKNOWN : LOAD_HIT);
+        ck_assert_int_eq(loads[2].outcome, LOAD_MISS);
+    }
+}
+END_TEST
+
 Suite *suite_policy(void)
 {
     TCase *t;
@@ -437,5 +484,7 @@ Suite *suite_policy(void)
     tcase_add_test(t, victims_are_counted_by_their_ways);
     tcase_add_test(t, unevenness_is_what_is_more_than_chance);
     tcase_add_test(t, chance_of_random_victims_is_that_of_ways);
+    tcase_add_loop_test(t, misses_cheaper_than_were_foretold_are_no_hits, 0, 2);
+    tcase_add_test(t, dear_hits_are_hits_where_there_may_be_some);
     return suite;
 }

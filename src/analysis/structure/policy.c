@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/curve/levels.h"
+#include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
 
@@ -48,6 +50,30 @@ static const struct {
     {.policy = POLICY_LRU_MIDPOINT, .behind = 3},
     {.policy = POLICY_LRU_MIDPOINT, .behind = UINT16_MAX},
 };
+
+/* ---- hits and misses --------------------------------------------------- */
+
+static bool is_neither(const struct policy_costs *costs,
+                       const struct level *level)
+{
+    return costs->alike && level->low <= costs->cut &&
+           hits_cheaper(costs->hit, level->centre);
+}
+
+void policy_tell(struct policy_load *loads, const double *cycles, size_t count,
+                 const struct policy_costs *costs)
+{
+    struct levels levels;
+    levels_find(cycles, count, &levels_usual, &levels);
+    for (size_t i = 0; i < count; i++) {
+        const int n = levels_classify(&levels, cycles[i]);
+        loads[i].outcome = cycles[i] > costs->cut ? LOAD_MISS : LOAD_HIT;
+        if (n < 0 || is_neither(costs, &levels.level[n]))
+            loads[i].outcome = LOAD_UNKNOWN;
+    }
+}
+
+/* ---- policies without chance ------------------------------------------- */
 
 /* A set's ways, and entries of a victim buffer. */
 struct room {

@@ -25,6 +25,22 @@ struct policy_load {
     bool first; /* of a sequence that begins with the set as it was */
 };
 
+/* What loads cost. */
+struct policy_costs {
+    double hit, cut; /* cycles; a load that costs more than the cut missed */
+    bool alike;      /* all hits cost the same */
+};
+
+/*
+ * Which of the loads hit, by their cycles.  Misses gather around the costs of
+ * the places where lines were found, be it one place or two; what lies between
+ * was disturbed, and is not known.  Nor is, where hits cost alike, what gathers
+ * far above them and not beyond the cut: that lies too high, as it does where
+ * misses were disturbed by which it was found.
+ */
+void policy_tell(struct policy_load *loads, const double *cycles, size_t count,
+                 const struct policy_costs *costs);
+
 /* How well one policy explains the loads. */
 struct policy_score {
     double agrees;     /* share of the loads that are as predicted; of random

@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/curve/levels.h"
 #include "analysis/hits.h"
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
@@ -833,20 +832,6 @@ static size_t write_start(const struct eviction *e,
     return kept ? 2 * d->others->count : 0;
 }
 
-/*
- * Misses gather around the costs of the places where lines were found, be it
- * one place or two; what lies between was disturbed.
- */
-static void doubt_outliers(struct policy_load *loads, const double *cycles,
-                           size_t count)
-{
-    struct levels levels;
-    levels_find(cycles, count, &levels_usual, &levels);
-    for (size_t i = 0; i < count; i++)
-        if (levels_classify(&levels, cycles[i]) < 0)
-            loads[i].outcome = LOAD_UNKNOWN;
-}
-
 static uint32_t number_of(const struct script_lines *list, double offset)
 {
     uint32_t n = 0;
@@ -894,15 +879,14 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
     const struct column offset = lab_column_of(e->lab, v, "offset");
     if (!lab_ok(e->lab))
         return 0;
-    const double cut = cut_above(e, d->base);
+    const struct policy_costs costs = {d->base, cut_above(e, d->base),
+                                       .alike = !e->lasting};
     const size_t count = cycles.count - skip;
     assert(count <= d->visits + list->count);
     for (size_t i = 0; i < count; i++)
         loads[i] = (struct policy_load){
-            .line = number_of(list, offset.at[skip + i]),
-            .outcome = cycles.at[skip + i] > cut ? LOAD_MISS : LOAD_HIT,
-            .first = i == 0};
-    doubt_outliers(loads, cycles.at + skip, count);
+            .line = number_of(list, offset.at[skip + i]), .first = i == 0};
+    policy_tell(loads, cycles.at + skip, count, &costs);
     return drop_answered(e, d, cycles.at + skip, loads, count);
 }
 
