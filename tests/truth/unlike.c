@@ -198,6 +198,13 @@ static const struct unlike unlikes[] = {
      "'sets': 21, 'ways': 4} "
      "paths/global={'l2': [275, 281, 759], 'memory': [808, 814, 1292]}",
      "tlb", "tlb_l1.region", "2097152"},
+    /* In a window two places at random share a region: more of them fit than
+     * there are entries. */
+    {"sms=1 page_window={'bytes': 134217728, 'latency': 1873} "
+     "tlbs/l1={'page': 262144, 'region': 4194304, 'fill': 'page', "
+     "'scope': 'sm', 'policy': 'nru', 'entries': 17} "
+     "paths/global={'l2': [425, 435, 995], 'memory': [931, 941, 1501]}",
+     "tlb", "tlb_l1.region", "4194304"},
     /* A slice has so few sets that lines 2 KiB apart are of one. */
     {"sms=4 caches/l2={'line': 128, 'sector': 128, 'policy': 'nru', "
      "'sets': 224, 'ways': 22, 'scope': 'gpu', 'atomic_cycles': 4, "

@@ -693,11 +693,15 @@ static bool any_fit(struct tlb_question *q, size_t level, uint64_t fit,
     return true;
 }
 
-/* So many places fit, in some order: of few sets chance may have dealt others
- * to one, so that there seemed to be fewer entries. */
-static bool some_fit(struct tlb_question *q, size_t level, uint64_t places)
+/* So many places that far apart, or farther, fit, in some order: of few sets
+ * chance may have dealt others to one, so that there seemed to be fewer
+ * entries. */
+static bool some_fit(struct tlb_question *q, size_t level, uint64_t distance,
+                     uint64_t places)
 {
     struct tlb_places p = q->t->places;
+    for (; p.apart < distance && p.order > 0; p.order--)
+        p.apart *= 2;
     for (size_t i = 0; i < ORDERS && places < (uint64_t)1 << p.order;
          i++, p.order--)
         if (!any_misses(q, level, &p, places, q->t->tlb[level].late))
@@ -744,8 +748,8 @@ static void find_entries(struct tlb_question *q, size_t level)
 
 /* 1: places at that distance share entries; 0: they do not; -1: it is not
  * clear.  Of a row of two to a region half may miss as there are fewer entries
- * than that has regions: then two more than those never fit, and if they do
- * each has a region of its own. */
+ * than that has regions: then two more than those never fit, none of which
+ * shares one in a window, and if they do each has a region of its own. */
 static int share_entries(struct tlb_question *q, size_t level,
                          uint64_t distance)
 {
@@ -759,7 +763,7 @@ static int share_entries(struct tlb_question *q, size_t level,
         return -1;
     if (!half_miss(q, level, distance, row_of_two(tlb)))
         return 1;
-    return some_fit(q, level, row_of_two(tlb) / 2 + 2) ? 0 : -1;
+    return some_fit(q, level, 2 * distance, row_of_two(tlb) / 2 + 2) ? 0 : -1;
 }
 
 /* The page; then twice as far as long as both are of one entry.  1: found; 0:
