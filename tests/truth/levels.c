@@ -99,6 +99,11 @@ static const struct {
      "'policy': 'fifo', 'set_bits': [[13, 14], [10, 13]]} "
      "paths/local={'l1': 95, 'l2': 408, 'memory': 526}",
      "local.line", 0},
+    /* At each place lines of four times the length come to what is full. */
+    {"caches/l1={'line': 128, 'sector': 64, 'sets': 8, 'ways': 13, "
+     "'set_bits': [[7], [8, 14], [9, 15]]} "
+     "paths/local={'l1': 98, 'l2': 291, 'memory': 641}",
+     "local.line", 128},
 };
 
 START_TEST(lines_are_found_whatever_the_index)

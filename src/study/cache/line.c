@@ -158,6 +158,17 @@ static void add_places(struct lanes *l, uint64_t start, uint64_t count,
     }
 }
 
+/* Of what the lanes timed, the share that missed. */
+static double share_of_lanes(const struct line_question *q, struct lanes *lanes)
+{
+    const struct column c = lab_column(q->lab, "cycles", "visit %s",
+                                       script_text(&lanes->script, q->lab));
+    const size_t slow = hits_above(c.at, c.count,
+                                   hits_limit(q->facts->hit, q->facts->miss) +
+                                       fact_trace(q->lab)->cycles);
+    return (double)slow / fmax(1, (double)c.count);
+}
+
 /* Over lanes, since a thread's words lie a row apart. */
 static struct shares lanes_share(const struct line_question *q,
                                  const struct layout *l, int warm)
@@ -170,12 +181,7 @@ static struct shares lanes_share(const struct line_question *q,
     }
     add_places(&lanes, 0, l->count, skip);
     add_places(&lanes, l->beyond, l->more, skip);
-    const struct column c = lab_column(q->lab, "cycles", "visit %s",
-                                       script_text(&lanes.script, q->lab));
-    const size_t slow = hits_above(c.at, c.count,
-                                   hits_limit(q->facts->hit, q->facts->miss) +
-                                       fact_trace(q->lab)->cycles);
-    return (struct shares){.miss = (double)slow / fmax(1, (double)c.count)};
+    return (struct shares){.miss = share_of_lanes(q, &lanes)};
 }
 
 static struct shares shares_of(const struct line_question *q,
@@ -251,10 +257,27 @@ static bool is_hardly_more(const struct layout *l)
     return 4 * l->more < l->count;
 }
 
+/* Rows of local memory, so far apart; all that are timed settled before. */
+static double rows_share(const struct line_question *q, uint64_t start,
+                         uint64_t count, uint64_t apart)
+{
+    const uint64_t skip = count / TIMED;
+    struct lanes lanes = {.line = apart};
+    script_reader(&lanes.script, "local");
+    for (int lap = 0; lap < SETTLING; lap++)
+        script_load(&lanes.script, 0, (struct segment){start, count, apart});
+    script_time(&lanes.script, 0,
+                (struct segment){start, (count + skip) / (skip + 1),
+                                 (skip + 1) * apart});
+    return share_of_lanes(q, &lanes);
+}
+
 /* Elements in a row, from a place on. */
 static double share_in_row(const struct line_question *q, uint64_t start,
                            uint64_t count, uint64_t apart)
 {
+    if (q->row->memory_is_own)
+        return rows_share(q, start, count, apart);
     const char *const list = lab_text(
         q->lab, "list=%" PRIu64 ":%" PRIu64 ":%" PRIu64, start, count, apart);
     return average_share(q, list, SETTLING).miss;
@@ -277,12 +300,16 @@ static bool is_denied_at(const struct line_question *q, uint64_t start,
 }
 
 /* By elements over more than fits, so many eighths more.  A line is no shorter
- * than a sector; and of constants alone pairs cannot tell. */
+ * than a sector; of constants and local memory pairs cannot tell, and words of
+ * the latter that one lane has are a row apart. */
 static bool is_denied(const struct line_question *q, uint64_t line)
 {
     static const unsigned more[] = {1, 2, 4, 6};
-    const bool asked = q->row->bound != NULL && q->row->behind == LEVEL_COUNT &&
-                       line > q->sector->bytes;
+    const uint64_t least = q->row->memory_is_own
+                               ? u64_max(ROW, q->sector->bytes)
+                               : q->sector->bytes;
+    const bool asked =
+        !is_free(q) && q->row->behind == LEVEL_COUNT && line > least;
     const uint64_t fit = q->facts->overflows / line;
     for (size_t i = 0; i < PLACES + 1 && asked; i++)
         for (size_t j = 0; j < COUNT_OF(more); j++) {
