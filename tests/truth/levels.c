@@ -104,6 +104,14 @@ static const struct {
      "'set_bits': [[7], [8, 14], [9, 15]]} "
      "paths/local={'l1': 98, 'l2': 291, 'memory': 641}",
      "local.line", 128},
+    /* Rings of both sizes that miss miss the cache behind by a quarter. */
+    {"caches/const_l1={'line': 64, 'sector': 64, 'sets': 4, 'ways': 21, "
+     "'policy': {'kind': 'lru_midpoint', 'behind': 1}} "
+     "caches/const_l15={'line': 256, 'sector': 256, 'sets': 4, 'ways': 12, "
+     "'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0}} "
+     "paths/constant={'const_l1': 18, 'const_l15': 65, 'l2': 281, "
+     "'memory': 812}",
+     "const_l1.line", 64},
 };
 
 START_TEST(lines_are_found_whatever_the_index)

@@ -784,6 +784,13 @@ static bool is_dearer_than_l1(const struct bracket_question *q)
            hits_cheaper(l1->miss, q->facts->miss);
 }
 
+/* Where another cache lies behind, some of a ring may have missed that, too:
+ * then the mean is clearly dearer than what most of them cost. */
+static bool is_mixed(const struct bracket_question *q, double mean)
+{
+    return q->cached->next_hit == 0 && hits_cheaper(q->facts->miss, mean);
+}
+
 /* Single loads tell a miss's cost though lines be longer than the stride. */
 static void refine_miss(struct bracket_question *q)
 {
@@ -794,7 +801,8 @@ static void refine_miss(struct bracket_question *q)
         ask_beside_edge(q, 0.9 * f->miss);
     const double mean =
         mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
-    if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q))
+    if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q) &&
+        !is_mixed(q, mean))
         f->miss = mean;
 }
 
