@@ -147,6 +147,19 @@ static uint64_t settling(const struct flood *q, const struct dose *d)
     return q->row->of_sm ? 0 : u64_min(fills - 1, SETTLE_MOST);
 }
 
+/* Where it stays full a trial is its looks alone: as many as it takes for half
+ * of the many, which two parts, or two numbers of lines, have together. */
+static uint64_t trials_most(const struct flood *q, const struct dose *d,
+                            uint64_t each)
+{
+    if (q->row->of_sm)
+        return UINT64_MAX;
+    const uint64_t most =
+        stays_full(q, d) ? u64_max(TRIALS_SHARED, LOOKS_MANY / 2 / each + 1)
+                         : TRIALS_SHARED;
+    return u64_min(most, LOOKS_KEPT / looks_each(q));
+}
+
 /* The words of the experiment, but for who loads. */
 static const char *words_of(const struct flood *q, const struct dose *d,
                             uint64_t sms)
@@ -158,15 +171,13 @@ static const char *words_of(const struct flood *q, const struct dose *d,
             : "";
     const uint64_t each = looks_each(q) * sms;
     const uint64_t apart = u64_max(d->apart, 1) * q->line;
-    const uint64_t most =
-        q->row->of_sm ? UINT64_MAX
-                      : u64_min(TRIALS_SHARED, LOOKS_KEPT / looks_each(q));
+    const uint64_t trials = (d->looks + each - 1) / each;
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
                     " fresh=%d lead=%d%s",
                     d->pool * apart, apart, d->members, looks_each(q),
-                    settling(q, d), u64_min((d->looks + each - 1) / each, most),
+                    settling(q, d), u64_min(trials, trials_most(q, d, each)),
                     d->fresh, lead_of(q, d), once);
 }
 

@@ -177,12 +177,17 @@ static void bound_by_order(struct finding *size, const char *why)
  * unevenly make it half as much again, it is no number to rely on. */
 static const double coarse = 0.03;
 
+static void doubt_coarse(struct finding *size)
+{
+    const double off = (size->interval[1] - size->interval[0]) / 2;
+    if (size->status == STATUS_MEASURED && off > coarse * size->value.number)
+        finding_doubt(size, why_occupancy_coarse);
+}
+
 static void adopt(struct finding *size, const struct finding *overfill)
 {
-    const double off = (overfill->interval[1] - overfill->interval[0]) / 2;
     finding_copy(size, overfill);
-    if (off > coarse * overfill->value.number)
-        finding_doubt(size, why_occupancy_coarse);
+    doubt_coarse(size);
 }
 
 /* What is left of lines in random order depends on nothing that rings depend
@@ -274,8 +279,10 @@ static void judge_parted(struct lab *lab, const char *component,
         judge_rings_of_parts(f);
     else if (is_within(sets, overfill) && sets->status == STATUS_MEASURED)
         finding_copy(f, sets);
-    else
+    else {
         doubt_by_sets(lab, component, f);
+        doubt_coarse(f);
+    }
 }
 
 static bool is_shared(const char *component)
