@@ -205,6 +205,17 @@ static const struct unlike unlikes[] = {
      "'scope': 'sm', 'policy': 'nru', 'entries': 17} "
      "paths/global={'l2': [425, 435, 995], 'memory': [931, 941, 1501]}",
      "tlb", "tlb_l1.region", "4194304"},
+    /* One of 56 slices has none of 448 lines. */
+    {"sms=8 memory_bytes=67108864 "
+     "caches/l2={'line': 64, 'sector': 32, 'sets': 448, 'ways': 17, "
+     "'scope': 'gpu', 'atomic_cycles': 4, "
+     "'set_bits': [[6, 10, 11, 12, 14, 19], [7, 12, 15, 17, 18, 19], "
+     "[8, 11, 13, 15, 16, 17, 18]], "
+     "'slices': {'modulo': 7, 'from_bit': 14, 'bits': "
+     "[[12, 14, 15, 17, 19], [11, 12, 14, 15, 17, 18, 19], "
+     "[7, 10, 11, 12, 13, 14, 17, 19, 20]]}} "
+     "paths/global={'l2': 287, 'memory': 664}",
+     "slices", "l2.slices", "56"},
     /* A slice has so few sets that lines 2 KiB apart are of one. */
     {"sms=4 caches/l2={'line': 128, 'sector': 128, 'policy': 'nru', "
      "'sets': 224, 'ways': 22, 'scope': 'gpu', 'atomic_cycles': 4, "

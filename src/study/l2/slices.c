@@ -44,9 +44,10 @@ enum {
     LAPS = 3,
     LAPS_ALONE = 6,
     LAPS_AGAIN = 12, /* where something else makes one of five late */
-    /* Lines for each slice, so that one of equal slices has none but once in
-     * 1000 (e^-7). */
+    /* Lines for each slice, of which any tell how unequal slices are. */
     LINES_EACH = 7,
+    /* So often other lines are asked where a slice may have none of those. */
+    FIELDS_MOST = 3,
     /* Atomics under way, of all SMs that hammer: more than come back while one
      * is on its way (some 1000 cycles), at one in a cycle. */
     UNDER_WAY = 2048,
@@ -81,6 +82,7 @@ struct field {
     size_t twice, unclear; /* lines that waited for two; for none quite */
     double waits;          /* the least that a hot line's own atomics waited */
     double strays;         /* the most that an atomic differs by, alone */
+    double none; /* chance that a slice has no line, here and in those before */
     const char *first, *last; /* experiments */
 };
 
@@ -300,6 +302,12 @@ static double chance_of_fewest(const struct field *f, size_t fewest)
     return chance * (double)f->slices;
 }
 
+/* The chance that one of equal slices has none of the lines. */
+static double chance_of_none(const struct field *f)
+{
+    return chance_of_fewest(f, 0);
+}
+
 static void report_slices(const struct slices *s, const struct field *f)
 {
     const size_t fewest = fewest_of(s, f);
@@ -312,7 +320,7 @@ static void report_slices(const struct slices *s, const struct field *f)
     finding_protocol(found, "fewest_lines", value_number((double)fewest));
     finding_protocol(found, "waits", value_number(f->waits));
     finding_protocol(found, "strays", value_number(f->strays));
-    if (f->lines < LINES_EACH * f->slices ||
+    if (f->lines < LINES_EACH * f->slices || f->none >= UNEQUAL ||
         chance_of_fewest(f, fewest) < UNEQUAL) {
         finding_value(found, STATUS_AT_LEAST, value_number((double)f->slices));
         finding_because(found, why_slices_crowded, f->lines, f->slices);
@@ -320,12 +328,14 @@ static void report_slices(const struct slices *s, const struct field *f)
 }
 
 /* An odd number of lines, about the golden part of all: however few of them are
- * far apart. */
-static struct field field_of(uint64_t bytes, size_t lines)
+ * far apart; or about parts of which that is nearly so, for other lines. */
+static struct field field_of(uint64_t bytes, size_t lines, size_t which)
 {
+    static const double part[FIELDS_MOST] = {0.6180339887, 0.4142135624,
+                                             0.3027756377};
     const uint64_t all = bytes / UNIT;
     return (struct field){.bytes = bytes,
-                          .step = ((uint64_t)(0.6180339887 * (double)all) | 1) *
+                          .step = ((uint64_t)(part[which] * (double)all) | 1) *
                                   UNIT,
                           .lines = u64_min(lines, all / 2),
                           .laps = LAPS};
@@ -343,11 +353,32 @@ static const char *sort_nearer(const struct slices *s, struct field *f,
     for (uint64_t now = bytes, before = 0;
          lab_ok(s->lab) && why == why_slices_mixed && now != before;
          before = now, now = u64_max(now / NEARER, HOMES_PAGE)) {
-        *f = field_of(now, lines);
+        *f = field_of(now, lines, 0);
         f->laps = before == 0 ? LAPS : LAPS_AGAIN;
         why = sort_lines(s, f);
     }
     return why;
+}
+
+/* Of many slices one may have none of so many lines, and is not counted: then
+ * others are sorted, too, and the most slices that any lines show are there. */
+static void sort_others(const struct slices *s, struct field *all)
+{
+    all->none = chance_of_none(all);
+    for (size_t i = 1; i < FIELDS_MOST && all->none >= UNEQUAL; i++) {
+        struct field other = field_of(all->bytes, all->lines, i);
+        other.laps = all->laps;
+        if (all->lines < LINES_EACH * all->slices)
+            return;
+        /* What these do not tell takes nothing from what the others told. */
+        const char *const why = sort_lines(s, &other);
+        if (lab_excuse(s->lab) != NULL || why != NULL)
+            return;
+        other.none = all->none * chance_of_none(&other);
+        if (other.slices > all->slices)
+            *all = other;
+        all->none = other.none;
+    }
 }
 
 static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
@@ -361,6 +392,7 @@ static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
         lab_cite_none(s->lab, "*", all.last);
         return;
     }
+    sort_others(s, &all);
     report_slices(s, &all);
     /* An odd number of equal ones is no multiple of what one XOR tells apart.
      */
@@ -370,7 +402,7 @@ static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
     }
     if (report_bits(s, &all))
         return;
-    struct field page = field_of(HOMES_PAGE, lines);
+    struct field page = field_of(HOMES_PAGE, lines, 0);
     page.laps = all.laps;
     if (all.bytes > HOMES_PAGE)
         why = sort_lines(s, &page);
