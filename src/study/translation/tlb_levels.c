@@ -380,6 +380,23 @@ static bool is_steady(const struct sweeps *s)
            assume(ASSUME_TLB_LEAST);
 }
 
+/* True if what lies between two levels may be laps of which some loads cost the
+ * one and some the other: of halves these stray by half of what the levels are
+ * apart, and where that is not four deviations of how a lap strays by itself
+ * nothing tells them from a level. */
+static bool may_be_mixed(const struct sweeps *s)
+{
+    const double strays =
+        pow(s->flat[0].spread, 2) * sqrt(2.0 / TLB_TIMED_LEAST);
+    for (size_t i = 1; i + 1 < s->flats; i++) {
+        const double below = s->flat[i].cycles - s->flat[i - 1].cycles;
+        const double above = s->flat[i + 1].cycles - s->flat[i].cycles;
+        if (below * above < 4 * strays)
+            return true;
+    }
+    return false;
+}
+
 /* False if there are laps that are no levels and no mixtures of these: then one
  * may hide that never holds all places of a lap; or it may behind all others,
  * which hides nothing of those. */
@@ -638,7 +655,7 @@ void tlb_find_levels(struct tlb_question *q)
     drop_mixed(s);
     refine_costs(s);
     q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
-                 !tell_all(q, s);
+                 !tell_all(q, s) || may_be_mixed(s);
     /* Laps of many places take longer than another process leaves us. */
     q->more = q->more || q->t->cut_short;
     if (!q->unclear)
