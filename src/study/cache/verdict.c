@@ -173,9 +173,9 @@ static void bound_by_order(struct finding *size, const char *why)
 }
 
 /* The size is what is left of lines in random order says alone.  Many looks
- * promise 1.8 %, and lines that were there before 0.2: where lines that lie
- * unevenly make it half as much again, it is no number to rely on. */
-static const double coarse = 0.03;
+ * promise 1.8 %, and lines that were there before 0.2: where lines lie unevenly
+ * it is less sure, and no number to rely on. */
+static const double coarse = 0.02;
 
 static void doubt_coarse(struct finding *size)
 {
