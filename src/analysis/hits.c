@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
@@ -48,6 +49,23 @@ double hits_spread_limit(const double *cycles, size_t count, double hit,
     const double limit = stats_quantile(hits, n, 0.9) + fmax(slack, 4 * spread);
     free(hits);
     return n > 0 ? fmin(limit, most) : NAN;
+}
+
+double hits_least_miss(const double *cycles, size_t count, double hit,
+                       double timed, double half)
+{
+    const double above = hit + fmax(8, 0.1 * hit) + timed;
+    double *const near = xreallocarray(NULL, count + 1, sizeof *near);
+    memcpy(near, cycles, count * sizeof *near);
+    const size_t n = hits_between(near, count, above, half);
+    double least = half;
+    if (above < half && n * HITS_CLEARLY >= count && n > 0) {
+        const double low = stats_quantile(near, n, 0.02);
+        const double high = stats_quantile(near, n, 0.98);
+        least = fmax(low - hits_miss_margin(low, high), above);
+    }
+    free(near);
+    return least;
 }
 
 /* A quarter of the cases may be disturbed or be left over from before, and

@@ -7,6 +7,7 @@
 #ifndef SONDE_ANALYSIS_HITS_H
 #define SONDE_ANALYSIS_HITS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,7 +32,7 @@ size_t hits_between(double *cycles, size_t count, double above, double below);
 
 /* What GPUs are known to do with hits. */
 struct hits_rule {
-    double slack_cycles, slack_share;   /* by which the same hit may differ */
+    double slack_cycles, slack_share; /* by which the same hit may differ */
     double no_hit_times, no_hit_cycles; /* dearer than hit · times + cycles … */
     double timed_cycles; /* … without what timing adds to each */
     double no_hit;       /* dearer than that, too: as others told; INFINITY */
@@ -41,6 +42,23 @@ struct hits_rule {
  * all are known to hit, and `hit` is what they cost. */
 double hits_spread_limit(const double *cycles, size_t count, double hit,
                          const struct hits_rule *rule);
+
+/* How much dearer than what was seen a miss may be that was not: a quarter of
+ * the width of the middle 96 %, so that nearly half as much again is let in, as
+ * between the quantiles of a normal distribution at 2 % and at 0.1 %. */
+static inline double hits_miss_margin(double low, double high)
+{
+    return fmax(4, 0.25 * (high - low));
+}
+
+/* Clearly many of a ring's loads: spikes are one in fifty at most. */
+enum { HITS_CLEARLY = 12 };
+
+/* What finds L2 near may cost little more than a hit, where as much finds it
+ * far: then a half of both is above all near ones.  The least that such loads
+ * cost, timing included; `half` where they are no clear share. */
+double hits_least_miss(const double *cycles, size_t count, double hit,
+                       double timed, double half);
 
 /* Of `cases` that might have been `events`: are they nearly all, or nearly
  * none?  What lies between is left open. */

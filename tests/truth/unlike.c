@@ -500,6 +500,36 @@ START_TEST(few_lines_deny_no_many)
 }
 END_TEST
 
+/* A line of constants that is no longer than a bound, which holds. */
+static void line_is_bound(char *gpu, double line)
+{
+    json_t *const findings = truth_findings_of(gpu, "line");
+    const json_t *const found =
+        json_object_get(json_object_get(findings, "const_l15.line"), "value");
+    ck_assert(json_is_number(found));
+    ck_assert_double_ge(json_number_value(found), line);
+    json_decref(findings);
+}
+
+/* Half of what misses finds L2 near, and costs less than the mean of a hit and
+ * of a far miss: it is no hit. */
+START_TEST(what_l2_has_near_is_no_hit)
+{
+    line_is_bound(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 2, "
+                 "'ways': 9} caches/const_l15={'line': 256, 'sector': 32, "
+                 "'policy': 'fifo', 'set_ways': [31, 22, 22, 22]} "
+                 "caches/l2={'line': 256, 'sector': 32, 'sets': 1446, "
+                 "'ways': 3, 'scope': 'gpu', 'partitions': {'bits': "
+                 "[14, 15, 17, 19], 'far_cycles': 125, 'replicates': false}} "
+                 "paths/global={'l2': [172, 218, 817], 'memory': "
+                 "[580, 626, 1225]} "
+                 "paths/constant={'const_l1': 44, 'const_l15': 133, "
+                 "'l2': 229, 'memory': 637}"),
+        256);
+}
+END_TEST
+
 /* A bit so far above that lines of one distance alone meet it: what rings and
  * sets say of half of an L2 is neither its size nor its sets. */
 START_TEST(sets_beyond_reach_are_not_denied)
@@ -534,6 +564,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, sets_beyond_reach_are_not_denied);
     tcase_add_test(t, few_lines_deny_no_many);
+    tcase_add_test(t, what_l2_has_near_is_no_hit);
     tcase_add_test(t, where_rings_begin_they_end_elsewhere);
     tcase_add_test(t, what_a_nearer_cache_keeps_makes_none_larger);
     tcase_add_test(t, a_cache_hardly_larger_is_another);

@@ -114,8 +114,9 @@ static struct shares traced_share(const struct line_question *q,
         lab_column(q->lab, "cycles", "trace %s %s warm=%d visits=2048",
                    q->row->load, list, warm);
     const double all = (double)cycles.count, timed = fact_trace(q->lab)->cycles;
-    const size_t slow = hits_above(cycles.at, cycles.count,
-                                   hits_limit(f->hit, f->miss) + timed);
+    const double least = hits_least_miss(cycles.at, cycles.count, f->hit, timed,
+                                         hits_limit(f->hit, f->miss) + timed);
+    const size_t slow = hits_above(cycles.at, cycles.count, least);
     const size_t not_fast =
         hits_above(cycles.at, cycles.count, hits_limit(before, f->hit) + timed);
     return (struct shares){.miss = (double)slow / all,

@@ -365,34 +365,13 @@ static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
     return err->code;
 }
 
-/* How much dearer than what was seen a miss may be that was not: a quarter of
- * the width of the middle 96 %, so that nearly half as much again is let in, as
- * between the quantiles of a normal distribution at 2 % and at 0.1 %. */
-static double margin_of(double low, double high)
-{
-    return fmax(4, 0.25 * (high - low));
-}
-
-/* Clearly many of a ring's loads: spikes are one in fifty at most. */
-enum { CLEARLY = 12 };
-
-/* What finds L2 near may cost little more than a hit, where as much finds it
- * far: then a half of both is above all near ones.  The least that such loads
- * cost, timing included; `half` where they are no clear share, or where costs
- * between a hit and that may be those of hits in farther parts. */
+/* Costs between a hit and a miss may be those of hits in farther parts. */
 static double least_miss(struct size_question *q, const struct column *c,
                          double half)
 {
-    const double hit = q->facts->hit;
-    const double above = hit + fmax(8, 0.1 * hit) + fact_trace(q->lab)->cycles;
-    double *const near = lab_alloc(q->lab, c->count, sizeof *near);
-    memcpy(near, c->at, c->count * sizeof *near);
-    const size_t count = hits_between(near, c->count, above, half);
-    if (!q->row->of_sm || above >= half || count * CLEARLY < c->count)
-        return half;
-    const double low = stats_quantile(near, count, 0.02);
-    const double high = stats_quantile(near, count, 0.98);
-    return fmax(low - margin_of(low, high), above);
+    return q->row->of_sm ? hits_least_miss(c->at, c->count, q->facts->hit,
+                                           fact_trace(q->lab)->cycles, half)
+                         : half;
 }
 
 /* What misses of a ring cost in a trace; false if less than one load in
@@ -416,7 +395,7 @@ static bool learn_misses_of(struct size_question *q, uint64_t bytes,
         return false;
     const double low = stats_quantile(c.at, slow, 0.02);
     double high = stats_quantile(c.at, slow, 0.98);
-    const double margin = margin_of(low, high);
+    const double margin = hits_miss_margin(low, high);
     /* The far ones, as far above the mean of both, may not be among these. */
     if (least < half)
         high = fmax(high, 2 * (f->miss + fact_trace(q->lab)->cycles) - low);
@@ -432,8 +411,8 @@ static bool learn_misses(struct size_question *q)
 {
     enum { ANY = 2048 };
     const struct fact_bracket *const f = q->facts;
-    return learn_misses_of(q, f->overflows / 8 * 9, CLEARLY) ||
-           learn_misses_of(q, 2 * f->overflows, CLEARLY) ||
+    return learn_misses_of(q, f->overflows / 8 * 9, HITS_CLEARLY) ||
+           learn_misses_of(q, 2 * f->overflows, HITS_CLEARLY) ||
            learn_misses_of(q, f->deep, ANY);
 }
 
