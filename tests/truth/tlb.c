@@ -540,6 +540,26 @@ START_TEST(patterns_are_right_or_left_out)
 }
 END_TEST
 
+/* Beside so much noise laps that hit half in the first TLB and half in the
+ * second cost as much as a level between.  Expected: two levels, or that it is
+ * not told.  Buggy result: three. */
+START_TEST(noise_makes_no_level)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 tlbs/l1={'page': 2097152, 'entries': 16} "
+                 "tlbs/l2={'page': 2097152, 'scope': 'gpu', "
+                 "         'set_ways': [17, 8, 8, 8, 8, 8, 8]} "
+                 "paths/global={'l2': [173, 181, 252], "
+                 "              'memory': [448, 456, 811]} "
+                 "noise={'jitter_cycles': 11, 'spike_rate': 0.03, "
+                 "       'spike_cycles': 500}"),
+        "tlb");
+    const json_t *const levels = truth_measured(f, "tlb.levels");
+    ck_assert(levels == NULL || json_integer_value(levels) == 2);
+    json_decref(f);
+}
+END_TEST
+
 /* Two places come to each region of a random second TLB, so that of as many as
  * push all out one in eight is there yet.  Expected: what walks cost, or no
  * cell.  Buggy result: a mean of both, of data that misses 831 for 861. */
@@ -1055,6 +1075,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_test(t, unlike_sets_are_found_where_some_places_stay);
     tcase_add_test(t, patterns_are_right_or_left_out);
+    tcase_add_test(t, noise_makes_no_level);
     tcase_add_test(t, what_stays_by_chance_is_no_walk);
     tcase_add_test(t, walks_that_differ_are_no_noise);
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,

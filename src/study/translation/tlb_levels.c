@@ -380,18 +380,21 @@ static bool is_steady(const struct sweeps *s)
            assume(ASSUME_TLB_LEAST);
 }
 
-/* True if what lies between two levels may be laps of which some loads cost the
- * one and some the other: of halves these stray by half of what the levels are
- * apart, and where that is not four deviations of how a lap strays by itself
- * nothing tells them from a level. */
+/* True if what lies between two levels, so near to both that no load tells
+ * which it is of, may be laps of which some loads cost the one and some the
+ * other: these stray by more, and that is told where it is more than four
+ * deviations of how a lap strays by itself. */
 static bool may_be_mixed(const struct sweeps *s)
 {
-    const double strays =
-        pow(s->flat[0].spread, 2) * sqrt(2.0 / TLB_TIMED_LEAST);
+    const double alone = pow(s->flat[0].spread, 2);
+    const double strays = 4 * alone * sqrt(2.0 / TLB_TIMED_LEAST);
     for (size_t i = 1; i + 1 < s->flats; i++) {
         const double below = s->flat[i].cycles - s->flat[i - 1].cycles;
         const double above = s->flat[i + 1].cycles - s->flat[i].cycles;
-        if (below * above < 4 * strays)
+        const double mixed = below * above - strays;
+        const double more = pow(s->flat[i].spread, 2) - alone;
+        if (fmax(below, above) < 4 * s->flat[0].spread &&
+            (mixed < 0 || more > mixed))
             return true;
     }
     return false;
