@@ -998,7 +998,10 @@ static void report_shape(struct cache_question *q)
      * number of ways that foretells is the least, but what is held is. */
     if (is_disturbed(&fit) && fit.ways == 0)
         shape.least = u64_min(shape.least, (uint64_t)range_of(q).least);
+    /* So many whole ways are held: of a part of one noise may speak. */
     const uint64_t of_set = shape.line * shape.sets;
+    if (of_set > 0 && shape.least >= of_set)
+        shape.least -= shape.least % of_set;
     report_agreed(q, "line", shape.line, 0);
     report_agreed(q, "sets", shape.sets, 0);
     report_agreed(q, "ways", shape.ways, of_set > 0 ? shape.least / of_set : 0);
