@@ -141,6 +141,20 @@ START_TEST(what_is_arranged_otherwise_is_no_more)
 }
 END_TEST
 
+/* The first knob is doubled as long as that gives more. */
+static struct grow_top doubled_while(double (*gives)(void *context,
+                                                     const struct grow_setup *))
+{
+    static const struct grow_move moves[] = {{.times = {2}}};
+    const struct grow_setup from = {{1, 1, 1, 1}};
+    const struct grow_climb c = {.least = 0.01,
+                                 .moves = moves,
+                                 .count = COUNT_OF(moves),
+                                 .fit = fits_four,
+                                 .gives = gives};
+    return grow_climb(&c, &from);
+}
+
 /* In a unit in which all of it is less than one. */
 static double gives_parts(void *context, const struct grow_setup *setup)
 {
@@ -150,14 +164,7 @@ static double gives_parts(void *context, const struct grow_setup *setup)
 
 START_TEST(what_more_gives_is_told_in_any_unit)
 {
-    static const struct grow_move moves[] = {{.times = {2}}};
-    const struct grow_setup from = {{1, 1, 1, 1}};
-    const struct grow_climb c = {.least = 0.01,
-                                 .moves = moves,
-                                 .count = COUNT_OF(moves),
-                                 .fit = fits_four,
-                                 .gives = gives_parts};
-    const struct grow_top top = grow_climb(&c, &from);
+    const struct grow_top top = doubled_while(gives_parts);
     ck_assert_uint_eq(top.setup.knob[0], 4);
     ck_assert_double_eq_tol(top.gain, 1, 1e-9);
 }
@@ -174,14 +181,7 @@ static double gives_nothing_told(void *context, const struct grow_setup *setup)
  * at half of what it gives. */
 START_TEST(what_cannot_be_told_was_not_tried)
 {
-    static const struct grow_move moves[] = {{.times = {2}}};
-    const struct grow_setup from = {{1, 1, 1, 1}};
-    const struct grow_climb c = {.least = 0.01,
-                                 .moves = moves,
-                                 .count = COUNT_OF(moves),
-                                 .fit = fits_four,
-                                 .gives = gives_nothing_told};
-    const struct grow_top top = grow_climb(&c, &from);
+    const struct grow_top top = doubled_while(gives_nothing_told);
     ck_assert_uint_eq(top.setup.knob[0], 1);
     ck_assert_uint_eq(top.tried, 0);
 }

@@ -191,17 +191,16 @@ START_TEST(what_no_cache_answered_is_told_by_none)
 }
 END_TEST
 
-/* Random visits to every second line of half as much again as there is room
- * for. */
-static struct trace visit_even(const struct answering *a, uint64_t seed)
+/* Random visits to so many lines, so far apart, of a cache that has settled. */
+static struct trace visit_lines(const struct answering *a, uint64_t lines,
+                                uint64_t apart, uint64_t seed)
 {
-    const uint64_t lines = a->sets * a->ways * 3 / 4;
     struct trace t = {0};
     struct cache *const cache = cache_of(a);
     struct rng r;
     rng_seed(&r, seed);
     for (uint64_t i = 0; i < SEEN + 3 * lines; i++) {
-        const uint64_t line = 2 * rng_below(&r, lines);
+        const uint64_t line = apart * rng_below(&r, lines);
         const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
         add(&t, line,
             i < 3 * lines ? TRACE_UNSEEN
@@ -210,6 +209,12 @@ static struct trace visit_even(const struct answering *a, uint64_t seed)
     }
     cache_free(cache);
     return t;
+}
+
+/* Visits to every second line of half as much again as there is room for. */
+static struct trace visit_even(const struct answering *a, uint64_t seed)
+{
+    return visit_lines(a, a->sets * a->ways * 3 / 4, 2, seed);
 }
 
 /* Lines twice as long, in half as many sets, would answer the same: of lines
@@ -317,20 +322,8 @@ END_TEST
 /* Visits to one line more than each set holds. */
 static struct trace visit_few(const struct answering *a)
 {
-    struct trace t = {.kind = TRACE_APART};
-    struct cache *const cache = cache_of(a);
-    const uint64_t lines = a->sets * (a->ways + 1);
-    struct rng r;
-    rng_seed(&r, 4);
-    for (uint64_t i = 0; i < SEEN + 3 * lines; i++) {
-        const uint64_t line = rng_below(&r, lines);
-        const bool hit = cache_access(cache, line * LINE) == CACHE_HIT;
-        add(&t, line,
-            i < 3 * lines ? TRACE_UNSEEN
-            : hit         ? TRACE_HIT
-                          : TRACE_MISS);
-    }
-    cache_free(cache);
+    struct trace t = visit_lines(a, a->sets * (a->ways + 1), 1, 4);
+    t.kind = TRACE_APART;
     return t;
 }
 
