@@ -97,6 +97,7 @@ struct fact_sides {
     double hit;  /* cycles of a near line at its home, … 0: it is not told */
     double miss; /* … and what one costs more that L2 does not hold */
     double far;  /* … and a far one, where those stay; else 0 */
+    double copied; /* … and a far one at its home, where they do not; else 0 */
     double missing_cycles; /* of a load of such, near and far alike often */
 };
 

@@ -275,6 +275,28 @@ static const struct inside {
      "rrip"},
 };
 
+/* Slices by pieces of 16 KiB, of which each holds 15: copies are given up of as
+ * few lines as are asked.  What near ones cost is what hits do. */
+START_TEST(copies_that_are_gone_are_not_hits)
+{
+    const struct gpu gpu = {
+        .partitions = PARTED("[14, 16, 19]", "211" REPLICATES),
+        .policy = "fifo",
+        .sms = 8,
+        .size = 9 * MIB / 32,
+        .index = "caches/l2/ways=15 caches/l2/slices={'modulo':9,'from_bit':14}"
+                 " caches/l2/set_bits=[[7,10,12,14,15],[8,10,12,13,15,16],"
+                 "[9,10,14,15]]"};
+    char *const spec = testing_spec_of(profile_of(&gpu));
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *const[]){"latency"}, 1);
+    expect_number(findings, "l2.near_latency", NEAR);
+    expect_near(findings, "l2.latency", NEAR);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* By its index; or, where none is found, in doubt and within its interval. */
 static void expect_sets(const json_t *findings, double sets)
 {
@@ -419,6 +441,7 @@ Suite *suite_truth_partitions(void)
     tcase_add_loop_test(t, slices_are_those_that_wait, 0,
                         (int)COUNT_OF(sliceds));
     tcase_add_test(slow, slices_that_hold_few_lines_are_a_bound);
+    tcase_add_test(t, copies_that_are_gone_are_not_hits);
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));

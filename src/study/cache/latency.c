@@ -493,23 +493,53 @@ static double nearer_of(const struct lapped *l)
     return fmax(0, l->laps.cost.cycles - least);
 }
 
+/* Where L2 copies far lines and has given up some of the copies, what is found
+ * near is what hits cost, and what costs nearer to what far ones do is not; for
+ * it to be known, so many are near. */
+enum { NEAR_LEAST = 64 };
+
+static bool are_copies_gone(struct lab *lab, struct lapped *l)
+{
+    const struct fact_sides *const sides = fact_sides(lab);
+    const double limit =
+        sides->hit + sides->copied / 2 + fact_trace(lab)->cycles;
+    size_t near = 0;
+    if (sides->hit == 0 || sides->copied == 0)
+        return false;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->cycles[i] < limit) {
+            l->address[near] = l->address[i];
+            l->cycles[near++] = l->cycles[i];
+        }
+    if (near == l->count || near < NEAR_LEAST)
+        return false;
+    l->count = near;
+    l->laps = laps_of(l->address, l->cycles, near, 1, l->early);
+    return true;
+}
+
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
                            struct level_costs *costs)
 {
     struct cost *const disturbance = &costs->disturbance;
     const uint64_t half = bytes_of_warm(lab, facts, surely_in_l2(facts));
-    const struct lapped l = lap_of(
-        lab, INFINITY, 0, facts->hit + waits_no_longer, warm_lines(lab, half));
+    struct lapped l = lap_of(lab, INFINITY, 0, facts->hit + waits_no_longer,
+                             warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
         " stride=128 order=random window=65536 sample=8192 "
         "sweep=1 warm=2 visits=2048",
         level_table[LEVEL_L2].load, u64_min(half / 128 * 128, 8u << 20));
+    const bool gone = lab_ok(lab) && are_copies_gone(lab, &l);
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
     c.excess += late_adds(&l);
-    check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
+    double singles = c.cycles + c.excess;
+    if (gone) /* of the lines of runs nobody knows how many are far */
+        singles = fmin(fmax(runs.cycles, singles),
+                       singles + fact_sides(lab)->copied);
+    check_by_runs(lab, &c, singles, error_of(lab, &l), &runs);
     struct undisturbed mean;
     if (lab_ok(lab) && are_halves(lab, l.cycles, l.count, &mean)) {
         const double excess = c.excess;
@@ -804,6 +834,18 @@ static struct cost timing_of_ring(struct lab *lab, struct level_costs *c,
     return lab_cost_less(&timed, hit);
 }
 
+/* Of a ring that all of it misses: to as much as L2 has near to the SM, where
+ * it copies far lines and gives up the copies of what is more than that; 0: of
+ * so few some would hit. */
+static uint64_t whole_ring(struct lab *lab, const struct fact_bracket *facts,
+                           bool in_l2)
+{
+    const uint64_t near = surely_in_l2(fact_bracket(lab, LEVEL_L2));
+    if (!in_l2 || fact_sides(lab)->copied == 0 || facts->deep <= near)
+        return facts->deep;
+    return 4 * near < 5 * facts->overflows ? 0 : near;
+}
+
 /* Every line of the ring of which rings said that all of it misses.  Half of
  * those may have been hits, under policies that keep some: what L2 finds may
  * cost as much as its own hits do, to half of what a miss of it adds. */
@@ -821,10 +863,14 @@ static struct cost whole_ring_misses(struct lab *lab, struct level_costs *c,
                        .nearer = in_l2 ? c->nearer : 0};
     if (in_l2)
         b.below = fmax(b.below, hits_limit(l2->hit, l2->miss));
+    const uint64_t bytes =
+        whole_ring(lab, facts, in_l2) / row->fine * row->fine;
+    if (bytes == 0)
+        return (struct cost){0};
     return traced(
         lab, &timing, &b,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
-                 level_ring(row), facts->deep, row->fine));
+                 level_ring(row), bytes, row->fine));
 }
 
 /* Loads that miss in a ring that is too large for the level: single ones,

@@ -469,6 +469,8 @@ static void report_replicates(struct l2_sides *s)
     facts->far_stays = more >= 0.5;
     if (facts->far_stays)
         facts->far = s->warm.halves.far - s->warm.halves.near;
+    else
+        facts->copied = cold->far - cold->near;
     if (more > 0.25 && more < 0.75) /* nearer to the middle */
         finding_none(f, why_far_between, 100 * more);
     else
