@@ -552,6 +552,39 @@ START_TEST(a_size_of_less_than_sets_hold_is_asked)
 }
 END_TEST
 
+/* Lines of local memory are 128 bytes apart, whatever is of a line there, and
+ * of a ring as large as five caches a fourth as many of 32.  Buggy result:
+ * 15 KiB of such were asked of 12, of which victims by chance leave most, and
+ * what a miss adds was in doubt. */
+START_TEST(short_lines_of_local_memory_overfill)
+{
+    static const char *const open[] = {"sets", "ways", "set_bits", "policy"};
+    struct results results = {0};
+    struct error err = {0};
+    struct profile *profile = NULL;
+    char *const text = gpu_changed(
+        "k20c", "caches/l1={'line': 32, 'sector': 32, 'policy': 'random', "
+                "'sets': 16, 'ways': 24, 'set_bits': [7, 8, 9, 10]}");
+    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
+    free(text);
+    truth_results("k20c", &results);
+    for (int i = 0; i < 2; i++) {
+        const char *const component = i == 0 ? "l1" : "local";
+        say_number(&results, component, "line", 32);
+        say_number(&results, component, "sector", 32);
+        say_number(&results, component, "size", 12288);
+        for (size_t k = 0; k < COUNT_OF(open); k++)
+            finding_none(results_edit(&results, component, open[k]), "open");
+    }
+    const struct validation v = validated_on(profile, "k20c", 2, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_int_eq(
+        results_find(&results, "predicted.local.miss_penalty")->status,
+        STATUS_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* ---- an L2 in parts ---------------------------------------------------- */
 
 static char *gpu_of_parts(void)
@@ -643,6 +676,7 @@ Suite *suite_truth_validate(void)
     tcase_add_loop_test(t, a_wrong_value_is_named, 0, (int)COUNT_OF(sample));
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
+    tcase_add_test(t, short_lines_of_local_memory_overfill);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
     tcase_add_test(t, an_l2_in_parts_is_foretold);
     tcase_add_test(t, in_brief_sums_are_told);

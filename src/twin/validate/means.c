@@ -222,25 +222,37 @@ static char *many_lines(struct trying *t, const struct level *l)
                            u64_min(bytes / stride, VISITS));
 }
 
+/* Of a ring half as many lines again as fit are too many for each set where the
+ * oldest go; other victims, or such as nobody knows, leave some lines of it. */
+static double overfills(struct trying *t, const struct level *l)
+{
+    const char *const policy = told_word(&t->told, l->component, "policy");
+    const bool oldest = policy != NULL && (strcmp(policy, "lru") == 0 ||
+                                           strcmp(policy, "fifo") == 0);
+    return oldest ? 1.3 : 4;
+}
+
 /* Lines of five times what the cache holds, which the next one holds. */
 static char *too_many(struct trying *t, const struct level *l)
 {
     const double size = told_number(&t->told, l->component, "size");
-    const double line =
-        fmax(told_number(&t->told, l->component, "line"), (double)l->apart);
+    const double line = told_number(&t->told, l->component, "line");
+    const double stride = fmax(line, (double)l->apart);
     const double below =
         strcmp(l->component, "const_l1") == 0
             ? told_number(&t->told, "const_l15", "size")
             : told_number(&t->told, "l2", "size") /
                   fmax(1, told_number(&t->told, "l2", "parts"));
-    /* Of 64 KiB of constants as many as there are; half as many again as fit
-     * are too many for each set. */
-    const double want = fmin(fmin(5 * size, (double)l->most), 0.8 * below);
-    if (size == 0 || line == 0 || want < 1.3 * size)
+    if (size == 0 || line == 0)
+        return NULL;
+    /* Of 64 KiB of constants as many as there are. */
+    const double lines = fmin(fmin(5 * size / line, (double)l->most / stride),
+                              0.8 * below / stride);
+    if (lines * line < overfills(t, l) * size)
         return NULL;
     return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=512 "
                      "repeats=13",
-                     l->load, floor(want / line) * line, line);
+                     l->load, floor(lines) * stride, stride);
 }
 
 /* Where a module's constants are too few for that: such as find it empty, once
