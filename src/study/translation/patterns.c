@@ -23,9 +23,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/hits.h"
+#include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
 #include "base/num.h"
@@ -313,6 +315,15 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     return count;
 }
 
+/* More than a mean leaves out are of another kind. */
+static bool are_two_kinds(const double *cycles, size_t count)
+{
+    struct otsu split;
+    otsu_find(cycles, count, &split);
+    const size_t fewer = u64_min(split.below, count - split.below);
+    return split.clear && (double)fewer > left_out * (double)count;
+}
+
 /* What pushes out of the first TLB may push out of the second, too, as the
  * first load of each launch on a random GPU, and some are late: what the second
  * misses are others than it is asked for. */
@@ -323,8 +334,11 @@ static size_t drop_walked(struct patterns_question *q, double *cycles,
     const double most = q->cycles[P1].cycles + q->memory->overhead.cycles +
                         t[1].middle - t[0].hit;
     size_t kept = 0;
-    if (q->in_l1) /* then a miss may cost more than it does elsewhere */
+    if (q->in_l1) { /* then a miss may cost more than it does elsewhere */
+        if (are_two_kinds(cycles, count))
+            q->why[P2] = why_pattern_unlike;
         return count;
+    }
     for (size_t i = 0; i < count; i++)
         if (cycles[i] < most)
             cycles[kept++] = cycles[i];
@@ -425,8 +439,13 @@ static struct page_cost page_cost(const double *cycles, size_t count,
                               stats_max(take, takes) - stats_min(take, takes)};
 }
 
-/* By how much pages differ, and how far the takes of any are apart. */
-static struct page_cost pages_apart(const double *cycles, size_t count)
+/* By how much pages differ, all and all but the cheapest and the dearest, and
+ * how far the takes of any are apart. */
+struct pages_cost {
+    double all, most, takes;
+};
+
+static struct pages_cost pages_apart(const double *cycles, size_t count)
 {
     double middles[PAGES], apart[PAGES];
     for (size_t i = 0; i < PAGES; i++) {
@@ -434,19 +453,25 @@ static struct page_cost pages_apart(const double *cycles, size_t count)
         middles[i] = page.middle;
         apart[i] = page.apart;
     }
-    return (struct page_cost){stats_max(middles, PAGES) -
-                                  stats_min(middles, PAGES),
-                              stats_max(apart, PAGES)};
+    double *const sorted = stats_sorted(middles, PAGES);
+    const struct pages_cost pages = {
+        .all = sorted[PAGES - 1] - sorted[0],
+        .most = sorted[PAGES - 2] - sorted[1],
+        .takes = stats_max(apart, PAGES),
+    };
+    free(sorted);
+    return pages;
 }
 
 /* What differs so much more from page to page than from take to take is no
  * noise: the walks of pages differ, none is the one, and their mean is what a
- * load costs. */
+ * load costs.  But where one page alone is unlike, as one that was pushed out
+ * of a level that others are in, it is what most cost. */
 enum { UNLIKE = 4 };
 
-static cost_of *cost_of_walks(const struct page_cost *pages, size_t count)
+static cost_of *cost_of_walks(const struct pages_cost *pages, size_t count)
 {
-    return count >= 2 * PAGES && pages->middle > UNLIKE * (pages->apart + 1)
+    return count >= 2 * PAGES && pages->most > UNLIKE * (pages->takes + 1)
                ? cost_of_misses
                : cost_of_hits;
 }
@@ -483,10 +508,10 @@ static void ask_walks(struct patterns_question *q)
         for (size_t i = 0; i < cycles.count && kept < TAKES_MOST; i++)
             all[kept++] = cycles.at[i];
     }
-    const struct page_cost pages =
-        kept >= PAGES ? pages_apart(all, kept) : (struct page_cost){0};
+    const struct pages_cost pages =
+        kept >= PAGES ? pages_apart(all, kept) : (struct pages_cost){0};
     set_pattern(q, P3, cost_of_walks(&pages, kept), all, kept);
-    q->apart[P3] = pages.middle;
+    q->apart[P3] = pages.all;
     if (kept >= PAGES && lab_ok(q->lab) && !all_are_walked(q, all, kept))
         q->why[P3] = why_pattern_unlike;
 }
