@@ -313,6 +313,57 @@ START_TEST(no_reason_denies_a_line_that_was_measured)
 }
 END_TEST
 
+/* Random victims and code that lies there, too, let rings say a fifth less than
+ * it holds, and a module has no room for as many lines more: a tenth of those
+ * of 128 B miss, which is neither all that are too many nor none. */
+START_TEST(some_that_miss_do_not_make_lines_shorter)
+{
+    static const char *const studies[] = {"line"};
+    char *const spec = testing_spec_of(gpu_made(
+        "sms=1 caches/l2={'line': 128, 'sets': 256, 'ways': 4, 'scope': 'gpu'} "
+        "caches/const_l1={'line': 64, 'sector': 64, 'sets': 2, 'policy': "
+        "{'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}, "
+        "'ways': 8} caches/const_l15={'line': 128, "
+        "'sector': 64, 'policy': 'random', 'set_ways': [9, 6, 6, 6, "
+        "6, 6, 6, 9, 6, 6, 12, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, "
+        "11, 6, 6, 12, 6, 6, 6, 6, 6, 6, 12, 6, 15, 6, 9, 6, 6, 6, 6, "
+        "6, 12, 6, 6, 6, 6, 6, 11, 6, 10, 14, 6, 6, 6, 14, 6, 6, 6, "
+        "6, 6, 13, 6, 6, 6, 6]} paths/constant={'const_l1': 9, "
+        "'const_l15': 40, 'l2': 169, 'memory': 273} "
+        "paths/instruction={'const_l15': 66, 'memory': 369} "
+        "paths/instruction/prefetch=2"));
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    const json_t *const line = json_object_get(findings, "const_l15.line");
+    ck_assert_str_eq(truth_text(findings, "const_l15.line", "status"),
+                     "at_most");
+    ck_assert_double_ge(json_number_value(json_object_get(line, "value")), 128);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
+/* Rings of a hashed cache end where single sets are full, and of some the level
+ * before keeps a line: that is no bound of what it holds. */
+START_TEST(rings_that_end_early_are_no_bound_from_above)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 64, 'sets': 1, "
+                 "'ways': 11, 'policy': 'random'} caches/const_l15={'line': "
+                 "64, 'sector': 64, 'policy': 'plru', 'sets': 128, 'ways': 2, "
+                 "'set_bits': [[8, 9, 15], [12, 13, 14, 15], [7, 9, 13, 14], "
+                 "[7, 10, 11, 13, 14], [6, 10, 11, 12, 13, 14, 15], [8, 10, "
+                 "11], [6, 7, 9, 12, 13, 14]]} paths/constant={'const_l1': "
+                 "28, 'const_l15': 60, 'l2': 422, 'memory': 665}"),
+        "verdict");
+    const json_t *const size = json_object_get(findings, "const_l15.size");
+    ck_assert_str_eq(truth_text(findings, "const_l15.size", "status"),
+                     "at_least");
+    ck_assert_double_le(json_number_value(json_object_get(size, "value")),
+                        128 * 2 * 64);
+    json_decref(findings);
+}
+END_TEST
+
 /* An L2 that holds less than there are constants is no cache before it: what
  * comes back cheaper was in memory the first time. */
 START_TEST(an_l2_of_few_lines_is_no_cache_before_it)
@@ -346,6 +397,7 @@ static Suite *half(const char *name, int which)
     if (which == 1) {
         tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
         tcase_add_test(t, halves_that_go_alone_do_not_make_it_smaller);
+        tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
     }
     if (which == 0)
         tcase_add_loop_test(t, caches_behind_others_are_seen, 0,
@@ -353,10 +405,11 @@ static Suite *half(const char *name, int which)
     if (which == 0)
         tcase_add_test(t, an_l2_of_few_lines_is_no_cache_before_it);
     if (which == 1) {
-        TCase *const slow = suite_slow(suite, 60);
+        TCase *const slow = suite_slow(suite, 240);
         tcase_add_loop_test(slow, sizes_are_right_or_not_told, 1,
                             COUNT_OF(misleading));
         tcase_add_test(slow, no_reason_denies_a_line_that_was_measured);
+        tcase_add_test(slow, some_that_miss_do_not_make_lines_shorter);
     }
     return suite;
 }

@@ -49,7 +49,8 @@ struct line_question {
     const struct fact_sector *sector;
     struct fact_line *line;
     uint64_t visits; /* loads of a chase that is timed */
-    bool torn; /* of the last candidate places of few deny those of many */
+    bool torn; /* of the last candidate places of few deny those of many … */
+    bool some; /* … or some miss, of which it is not known why */
 };
 enum { VISITS = 4096 };
 
@@ -218,30 +219,78 @@ static const double certain_share = 0.95;
  * where beside others no turn is long enough for so many. */
 enum { SETTLING = 16, SETTLING_BESIDE = 4 };
 
-/* Asks once the ring has settled, as far as that may change the verdict, and as
- * there is time: else it may not be overfull. */
-static bool is_overfull_at(const struct line_question *q,
-                           const struct layout *l, bool *surely)
+/* What a ring of a candidate shows: all fit, as many miss as must of lines so
+ * long, or fewer, as of a cache larger than its rings told, or where an index
+ * is uneven. */
+enum verdict { FITS, SOME_MISS, OVERFULL };
+/* From so many on misses are no spikes: those are one load in fifty at most. */
+static const double some_least = 0.05;
+
+static enum verdict verdict_of(const struct layout *l, const struct shares *s)
+{
+    return s->miss > overfull_share(l, s) ? OVERFULL
+           : s->miss > some_least         ? SOME_MISS
+                                          : FITS;
+}
+
+/* Once the ring has settled, as far as there is time; false if there is none.
+ */
+static bool settled_shares(const struct line_question *q,
+                           const struct layout *l, struct shares *s)
 {
     static const int settling[] = {SETTLING, SETTLING_BESIDE};
-    struct shares s = shares_of(q, l, 1);
-    const bool over = s.miss > overfull_share(l, &s);
-    if (!over || s.miss >= certain_share)
-        return over;
-    *surely = false;
     for (size_t i = 0; i < COUNT_OF(settling); i++) {
         lab_spare(q->lab, true);
-        s = shares_of(q, l, settling[i]);
-        if (lab_spared(q->lab) == NULL)
-            return s.miss > overfull_share(l, &s);
+        const struct shares seen = shares_of(q, l, settling[i]);
+        if (lab_spared(q->lab) == NULL) {
+            *s = seen;
+            return true;
+        }
     }
-    return over;
+    return false;
 }
 
 /* Elements lie where they are wanted, and as many as are. */
 static bool is_free(const struct line_question *q)
 {
     return q->row->bound == NULL && q->row->apart == ELEMENT;
+}
+
+/*
+ * Some miss: of lines as long as the candidate elements half as far apart, in
+ * the same places, are of the same lines, so that no more of them miss: half as
+ * many, or as many where a miss brings in no more.  Of shorter ones they are
+ * twice as many lines as those of which some did not fit.
+ */
+static bool are_shorter(const struct line_question *q, const struct layout *l,
+                        const struct shares *some)
+{
+    const struct layout dense = {.line = l->line / 2,
+                                 .count = 2 * l->count,
+                                 .beyond = l->beyond,
+                                 .more = 2 * l->more};
+    struct shares s;
+    /* Between as many and twice as many. */
+    return settled_shares(q, &dense, &s) && s.miss > 1.5 * some->miss;
+}
+
+/* Asks once the ring has settled, as far as that may change the verdict, and as
+ * there is time: else it may not be overfull.  Where pairs tell, some that miss
+ * are no matter. */
+static enum verdict ask_place(const struct line_question *q,
+                              const struct layout *l, bool *surely)
+{
+    struct shares s = shares_of(q, l, 1);
+    enum verdict v = verdict_of(l, &s);
+    if (v == FITS || s.miss >= certain_share || (v == SOME_MISS && is_free(q)))
+        return v == OVERFULL ? v : FITS;
+    *surely = *surely && v != OVERFULL;
+    if (settled_shares(q, l, &s))
+        v = verdict_of(l, &s);
+    const bool shorter =
+        v == SOME_MISS &&
+        (is_free(q) || (l->line > q->sector->bytes && are_shorter(q, l, &s)));
+    return shorter ? FITS : v;
 }
 
 /* Overfull at so many places is no accident; and more elements than that take
@@ -324,8 +373,9 @@ static bool is_denied(const struct line_question *q, uint64_t line)
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
- * place, surely if nearly all loads miss; false if at one all fits, unless that
- * has hardly more lines than fit and one of many more is overfull.  Nearly all
+ * place, or may be, surely if nearly all loads miss; false if at one all fits,
+ * unless that has hardly more lines than fit and one of many more is overfull.
+ * Nearly all
  * do of too many lines alone: else more places are asked, where pairs cannot
  * be, and whether shorter lines explain what fits. */
 static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
@@ -334,16 +384,21 @@ static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
     const size_t count = many ? PLACES_LEAST : PLACES;
     bool over = false; /* by many more than fit */
     *surely = true;
-    q->torn = false;
+    q->torn = q->some = false;
     for (size_t place = 0; lab_ok(q->lab) && place < PLACES_ALL; place++) {
         if (place >= count && (many || *surely || is_free(q)))
             break;
         const struct layout l = lay_out(q->row, q->facts, line, place);
-        if (l.more > 0 && is_overfull_at(q, &l, surely))
+        if (l.more == 0)
+            continue;
+        const enum verdict v = ask_place(q, &l, surely);
+        if (v == OVERFULL)
             over = over || !is_hardly_more(&l);
-        else if (l.more > 0 && over && is_hardly_more(&l))
+        else if (v == SOME_MISS)
+            q->some = true;
+        else if (over && is_hardly_more(&l))
             q->torn = true;
-        else if (l.more > 0)
+        else
             return false;
     }
     return *surely || !is_denied(q, line);
@@ -436,7 +491,7 @@ static bool is_absurd(struct line_question *q, uint64_t line)
 static bool conclude(struct line_question *q, struct finding *f, uint64_t line,
                      bool over)
 {
-    const bool torn = q->torn;
+    const bool torn = q->torn || q->some;
     const bool absurd = over && is_absurd(q, line);
     if (over && (torn || places_for(q->row, q->facts, line) < PLACES_LEAST ||
                  (absurd && q->row->behind != LEVEL_COUNT)))
@@ -741,7 +796,8 @@ static void check_sector(struct line_question *q, struct finding *f)
         q->visits *= 2;
     if (elements > ELEMENTS_SETTLED && q->facts->near_fits > 0)
         report_unproved(q, f, why_misses_alike);
-    else if (!is_overfull(q, q->sector->bytes, &surely) && lab_ok(q->lab))
+    else if ((!is_overfull(q, q->sector->bytes, &surely) || q->some) &&
+             lab_ok(q->lab))
         report_unproved(q, f, why_line_unfilled);
 }
 

@@ -537,20 +537,77 @@ static bool is_sure(struct size_question *q, struct search *edge)
     return careful.state == SEARCH_BRACKETED;
 }
 
+/*
+ * What the level before keeps of a ring, this one is not asked for: then more
+ * fits into both than this one holds.  The share of the loads of the largest
+ * ring that fits which were that fast.
+ */
+static double kept_before(struct size_question *q, uint64_t bytes)
+{
+    if (q->row->behind == LEVEL_COUNT)
+        return 0;
+    const double limit =
+        hits_limit(fact_bracket(q->lab, q->row->behind)->hit, q->facts->hit) +
+        fact_trace(q->lab)->cycles;
+    const struct column c = lab_column(
+        q->lab, "cycles",
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " warm=16 visits=2048",
+        level_ring(q->row), bytes, q->stride);
+    size_t fast = 0;
+    for (size_t i = 0; i < c.count; i++)
+        fast += c.at[i] < limit;
+    return (double)fast / (double)c.count;
+}
+
+/* Most that the level before answers in a lap, in whole elements. */
+static uint64_t bytes_before(const struct size_question *q)
+{
+    const uint64_t held = fact_bracket(q->lab, q->row->behind)->overflows;
+    return (held + q->stride - 1) / q->stride * q->stride;
+}
+
+/* All of a ring hit here but what the level before answered: in some lap no
+ * more than on average, nor than that holds. */
+static uint64_t least_of_ring(const struct size_question *q, uint64_t size,
+                              double kept)
+{
+    const uint64_t most =
+        u64_max(bytes_before(q), (uint64_t)ceil(kept * (double)size));
+    return (size - u64_min(size, most)) / q->stride * q->stride;
+}
+
 /* Where rings may begin elsewhere, so many lines on: not by a power of two, nor
  * by a part of what fits. */
-static const unsigned elsewhere[] = {3, 7};
+static const unsigned elsewhere[] = {3, 7, 11, 5, 13, 9, 15};
+/* Ends that are known to the line are the same at so many places by chance no
+ * more. */
+enum { PLACES_EXACT = 2 };
 
 /* By an odd number of lines, as far as there is room for a ring that is too
  * large; 0: there is none. */
-static uint64_t shift_of(const struct size_question *q,
-                         const struct search *edge, unsigned times)
+static uint64_t shift_of(const struct size_question *q, uint64_t fits,
+                         uint64_t overflows, unsigned times)
 {
     const uint64_t line = u64_max(q->stride, q->line->bytes);
     const uint64_t room =
-        (q->row->most - u64_min(edge->overflows, q->row->most)) / line;
-    const uint64_t lines = u64_min(edge->fits / line / 16 * times, room);
+        (q->row->most - u64_min(overflows, q->row->most)) / line;
+    const uint64_t lines = u64_min(u64_max(fits / line / 16, 1) * times, room);
     return room == 0 ? 0 : (lines > 0 ? (lines - 1) | 1 : 1) * line;
+}
+
+/* Whether rings that begin so far on end between two sizes; 0: none fits. */
+static bool ends_between(struct size_question *q, uint64_t shift,
+                         uint64_t least, uint64_t most)
+{
+    const struct search_sizes ends[] = {{.first = least, .count = 1},
+                                        {.first = most, .count = 1}};
+    bool fits = least == 0, larger = true;
+    q->shift = shift;
+    if (least > 0)
+        size_fits(q, &ends[0], &fits, &q->lab->err);
+    size_fits(q, &ends[1], &larger, &q->lab->err);
+    q->shift = 0;
+    return fits && !larger;
 }
 
 /*
@@ -558,28 +615,26 @@ static uint64_t shift_of(const struct size_question *q,
  * Those of a hashed or sliced one do so in some places and not in others, and
  * where several lines in a row come to one set a ring ends where one more of
  * them does not fit: then the ends differ.  Of what loads reach first strewn
- * lines tell.
+ * lines tell.  What the level before keeps of a ring, which is not the same of
+ * another, leaves room for ends that differ by chance: then more places tell.
  */
 static bool is_same_elsewhere(struct size_question *q,
-                              const struct search *edge)
+                              const struct search *edge, double kept)
 {
     const bool ask = !q->row->of_sm || q->row->behind != LEVEL_COUNT;
+    const uint64_t before = kept > 0 ? bytes_before(q) : 0;
+    const uint64_t least =
+        kept > 0 ? least_of_ring(q, edge->fits, kept) : edge->fits;
+    const uint64_t most = edge->overflows + before;
+    const size_t places = kept > 0 ? COUNT_OF(elsewhere) : PLACES_EXACT;
     bool same = true;
     q->careful = q->row->of_sm && !q->steady;
-    for (size_t i = 0; ask && same && lab_ok(q->lab) && i < COUNT_OF(elsewhere);
-         i++) {
-        bool fits = false, larger = true;
-        const struct search_sizes ends[] = {
-            {.first = edge->fits, .count = 1},
-            {.first = edge->overflows, .count = 1}};
-        q->shift = shift_of(q, edge, elsewhere[i]);
-        if (q->shift == 0)
+    for (size_t i = 0; ask && same && lab_ok(q->lab) && i < places; i++) {
+        const uint64_t shift = shift_of(q, edge->fits, most, elsewhere[i]);
+        if (shift == 0)
             break;
-        size_fits(q, &ends[0], &fits, &q->lab->err);
-        size_fits(q, &ends[1], &larger, &q->lab->err);
-        same = fits && !larger;
+        same = ends_between(q, shift, least, most);
     }
-    q->shift = 0;
     return same;
 }
 
@@ -638,28 +693,6 @@ static void report_bound(struct size_question *q, uint64_t bytes,
     finding_because(f, "%s", why);
 }
 
-/*
- * What the level before keeps of a ring, this one is not asked for: then more
- * fits into both than this one holds.  The share of the loads of the largest
- * ring that fits which were that fast.
- */
-static double kept_before(struct size_question *q, uint64_t bytes)
-{
-    if (q->row->behind == LEVEL_COUNT)
-        return 0;
-    const double limit =
-        hits_limit(fact_bracket(q->lab, q->row->behind)->hit, q->facts->hit) +
-        fact_trace(q->lab)->cycles;
-    const struct column c = lab_column(
-        q->lab, "cycles",
-        "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " warm=16 visits=2048",
-        level_ring(q->row), bytes, q->stride);
-    size_t fast = 0;
-    for (size_t i = 0; i < c.count; i++)
-        fast += c.at[i] < limit;
-    return (double)fast / (double)c.count;
-}
-
 /* Where lines may be longer than what is known, a ring may begin within one, of
  * which it misses the rest; and another may hold what the kernel itself reads.
  */
@@ -673,16 +706,6 @@ static uint64_t lines_beside(const struct size_question *q)
 static uint64_t part_beside(const struct size_question *q)
 {
     return q->line->bound && !q->line->longer ? q->stride : 0;
-}
-
-/* All of a ring hit here but what the level before answered: in some lap no
- * more than on average, nor than that holds. */
-static uint64_t least_of_ring(const struct size_question *q, uint64_t size,
-                              double kept)
-{
-    const uint64_t before = fact_bracket(q->lab, q->row->behind)->overflows;
-    const uint64_t most = u64_max(before, (uint64_t)ceil(kept * (double)size));
-    return size - u64_min(size, most);
 }
 
 static void report_most(struct size_question *q, uint64_t size, double kept)
@@ -764,13 +787,15 @@ static void report_edge(struct size_question *q, struct search *edge)
         return;
     }
     const double kept = kept_before(q, edge->fits);
-    const bool even = kept > 0 || is_same_elsewhere(q, edge);
+    const bool even = is_same_elsewhere(q, edge, kept);
     if (!lab_ok(q->lab))
         return;
     if (even || q->row->of_sm)
         report_ring(q, edge->fits, kept);
     if (!even)
-        report_bound(q, edge->fits, why_no_clean_edge);
+        report_bound(q,
+                     kept > 0 ? least_of_ring(q, edge->fits, kept) : edge->fits,
+                     why_no_clean_edge);
 }
 
 /*
