@@ -152,6 +152,14 @@ static const struct {
      "[9,11,12,14,15],[10,12]]} paths/constant={'const_l1': 8, "
      "'const_l15': 53, 'l2': 278, 'memory': 528}",
      "const_l15", "8", "16", "plru"},
+    /* No lines of the set lie beyond those that crowd it, and of one line more
+     * than it holds chance misses too few to differ. */
+    {"sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, 'ways': 2, "
+     "'policy': 'plru'} caches/const_l15={'line': 256, 'sector': 64, "
+     "'sets': 4, 'ways': 23, 'policy': 'random', 'set_bits': [[8,10],9]} "
+     "paths/constant={'const_l1': 22, 'const_l15': 85, 'l2': 250, "
+     "'memory': 500}",
+     "const_l15", "4", "23", "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

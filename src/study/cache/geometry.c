@@ -1098,6 +1098,20 @@ static struct script_lines pick_lines(struct proof *p, bool inside, size_t home,
     return list;
 }
 
+/* So many lines of one set, in order; fewer, if there are no more. */
+static struct script_lines all_lines(const struct proof *p, size_t home,
+                                     size_t wanted)
+{
+    const uint64_t unit = p->eviction->unit;
+    struct script_lines list = {
+        lab_alloc(p->eviction->lab, wanted, sizeof *list.at), 0};
+    for (uint64_t at = 0; at + unit <= p->among && list.count < wanted;
+         at += unit)
+        if (set_of(p, at) == home)
+            list.at[list.count++] = at;
+    return list;
+}
+
 /* How it was foretold whether lines come into a set. */
 struct foretold {
     size_t right, wrong;
@@ -1460,7 +1474,9 @@ bool geometry_has_room(struct eviction *e, const struct geometry *g)
     return !eviction_gave_up(e) && lab_ok(e->lab) && stay;
 }
 
-/* As the index foretells: where sets are many, to look for them takes long. */
+/* As the index foretells: where sets are many, to look for them takes long; and
+ * behind another cache, where lines are few, others of the set lie below those
+ * that are known, too, so that all there are are taken in turn. */
 static struct script_lines
 foretold_members(struct eviction *e, const struct geometry *g, size_t count)
 {
@@ -1468,8 +1484,10 @@ foretold_members(struct eviction *e, const struct geometry *g, size_t count)
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
     p.among = u64_min(range_of(e, g), 16 * g->lines * e->unit);
-    const struct script_lines all =
-        pick_lines(&p, true, set_of(&p, 0), count + g->set.count);
+    const size_t home = set_of(&p, 0), wanted = count + g->set.count;
+    const struct script_lines all = e->lasting
+                                        ? pick_lines(&p, true, home, wanted)
+                                        : all_lines(&p, home, wanted);
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     for (size_t i = 0; i < all.count && more.count < count; i++)
         if (!script_lists(&g->set, all.at[i]))
@@ -1487,7 +1505,7 @@ struct script_lines geometry_members(struct eviction *e,
     for (size_t i = 0; i < set.count; i++)
         from = u64_max(from, set.at[i]);
     const bool few = g->same == 0 || (e->span - from) / g->same <= count;
-    if (g->sets > 0 && few && e->lasting)
+    if (g->sets > 0 && few && (e->lasting || e->front.runs > 0))
         return foretold_members(e, g, count);
     while (lab_ok(e->lab) && more.count < count) {
         const uint64_t step = g->same > 0 ? g->same : e->unit;
