@@ -355,6 +355,28 @@ START_TEST(unequal_sets_of_many_ways_are_found)
 }
 END_TEST
 
+/*
+ * Of 138 lines that are dealt to two sets all but one lie as a bit would put
+ * them, and a set of 68 that 70 lines overflow tells of none whether they come.
+ * Expected: no number of ways, which are unlike.
+ * Buggy result: 70 ways in two sets, as those foretold that told anything.
+ */
+START_TEST(sets_that_tell_of_nothing_prove_nothing)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 32, 'sets': 1, "
+                 "'ways': 13} "
+                 "caches/const_l15={'line': 64, 'sector': 64, "
+                 "'set_ways': [70,68]} "
+                 "paths/constant={'const_l1': 32, 'const_l15': 103, 'l2': 200, "
+                 "'memory': 850}"),
+        "structure");
+    truth_unmeasured(f, "const_l15.ways", "explain");
+    truth_unmeasured(f, "const_l15.sets", "explain");
+    json_decref(f);
+}
+END_TEST
+
 /* Rings of 640 B fill one of two sets, and the line is but a bound, so that
  * nothing in random order denies them. */
 START_TEST(rings_that_nothing_confirms_are_a_bound)
@@ -388,6 +410,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
+    tcase_add_test(t, sets_that_tell_of_nothing_prove_nothing);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);

@@ -1153,7 +1153,17 @@ static uint64_t pairs_range(const struct eviction *e, const struct geometry *g)
     return u64_max(range, FULL * g->lines * e->unit);
 }
 
-/* Asks of a random set, which its ways fill, half of the lines within it. */
+/* Whether a set is known not to hold as many lines as it should have ways:
+ * these put each other out, and then say nothing of others. */
+static bool overflows(struct eviction *e, const struct script_lines *group)
+{
+    const bool crowds =
+        lab_ok(e->lab) && eviction_crowds(e, group, &(struct segments){0});
+    return !eviction_gave_up(e) && crowds;
+}
+
+/* Asks of a random set, which its ways fill, half of the lines within it.  Of a
+ * set that tells of none of them the lines fit all the same. */
 static void prove_set(struct proof *p, struct foretold *f)
 {
     const struct geometry *const g = p->geometry;
@@ -1167,8 +1177,11 @@ static void prove_set(struct proof *p, struct foretold *f)
     group.count = ways;
     if (!p->holds)
         return;
+    const size_t told = f->right + f->wrong;
     foretell(p, &group, &in, CAME_IN, f);
     foretell(p, &group, &out, CAME_NOT, f);
+    if (f->right + f->wrong == told && overflows(p->eviction, &group))
+        f->wrong += each;
 }
 
 /*
