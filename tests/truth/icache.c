@@ -491,6 +491,31 @@ START_TEST(what_no_policy_foretells_bounds_no_ways)
 }
 END_TEST
 
+/* Expected: what is held at least is so many ways of all sets.  Buggy result:
+ * some bytes more, which a share of the calls says only about. */
+START_TEST(whole_ways_are_held)
+{
+    const double way = 33 * 128;
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 128, 'sets': 5, 'ways': 6} "
+             "caches/i1={'line': 128, 'sets': 33, 'ways': 9, "
+             "           'policy': 'random'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+             "                   'memory': 700}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    const double held = bound_of(findings, "icache_l1.size");
+    const double ways = bound_of(findings, "icache_l1.ways");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.size", "status"),
+                     "at_least");
+    ck_assert_double_gt(ways, 1);
+    ck_assert_double_le(ways, 9);
+    ck_assert_double_eq_tol(held, ways * way, 0.5);
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -584,6 +609,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
+    tcase_add_test(t, whole_ways_are_held);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
