@@ -417,6 +417,36 @@ START_TEST(calls_that_are_in_time_deny_no_chance)
 }
 END_TEST
 
+/* Expected: lines of 256 B in 6 sets; of 128 B, or none.  Buggy result: 64 B,
+ * in 24 sets and in 256, of which chance foretold the calls as well as any that
+ * was tried. */
+START_TEST(parts_of_lines_hide_no_chance)
+{
+    static const char *const i1[] = {
+        "'line': 256, 'sector': 64, 'sets': 6, 'ways': 15, 'policy': 'random'",
+        "'line': 128, 'sector': 64, 'sets': 128, 'ways': 3, "
+        "'policy': {'kind': 'weighted', 'weights': [4, 4, 2]}"};
+    static const char *const i0[] = {"'sets': 7, 'ways': 11",
+                                     "'sets': 10, 'ways': 16, "
+                                     "'policy': 'random'"};
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
+             "caches/i1={%s} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 8, 'i1': 103, 'l2': 302, "
+             "                   'memory': 600} "
+             "paths/instruction/prefetch=%d",
+             i0[_i], i1[_i], _i == 0 ? 4 : 2);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", _i == 0 ? 256 : 128, 0) ||
+              _i > 0);
+    ck_assert(is_true(findings, "icache_l1", "sets", _i == 0 ? 6 : 128, 0) ||
+              _i > 0);
+    json_decref(findings);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -606,6 +636,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
+    tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 2);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);

@@ -168,7 +168,12 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
 
 /* Whether the best explains the visits, and whether it is wrong about no more
  * of them than the clock tells wrongly. */
-enum explained { NOT_EXPLAINED, EXPLAINED, EXPLAINED_WELL };
+enum explained {
+    NOT_EXPLAINED,
+    EXPLAINED,
+    EXPLAINED_BY_CHANCE,
+    EXPLAINED_WELL
+};
 
 static enum explained explained_by(struct trace_shapes *s)
 {
@@ -183,37 +188,42 @@ static enum explained explained_by(struct trace_shapes *s)
     trace_rival_weigh(&best, &o);
     if (!trace_rival_explains(&best, &o))
         return NOT_EXPLAINED;
-    return trace_model_is_chance(&best.c) ||
-                   trace_rival_agrees(&best, &o) >= 1 - TRACE_WRONG
-               ? EXPLAINED_WELL
-               : EXPLAINED;
+    if (trace_model_is_chance(&best.c))
+        return EXPLAINED_BY_CHANCE;
+    return trace_rival_agrees(&best, &o) >= 1 - TRACE_WRONG ? EXPLAINED_WELL
+                                                            : EXPLAINED;
 }
 
 /* Shapes with lines of so many sectors: how well the best explains the visits.
+ * Where victims of shorter lines are of chance those of longer ones are.
  */
 static enum explained try_lines(struct trace_search *t, struct trace_shapes *s,
-                                uint64_t sectors)
+                                uint64_t sectors, enum explained by_shorter)
 {
     trace_shapes_lines(s, sectors * t->range.sector);
-    trace_shapes_certain(s);
-    remember_best(t, s);
-    const enum explained certain = explained_by(s);
-    if (certain != NOT_EXPLAINED)
-        return certain;
+    if (by_shorter != EXPLAINED_BY_CHANCE) {
+        trace_shapes_certain(s);
+        remember_best(t, s);
+        const enum explained certain = explained_by(s);
+        if (certain != NOT_EXPLAINED)
+            return certain;
+    }
     trace_shapes_random(s);
     remember_best(t, s);
     return explained_by(s);
 }
 
 /* Sectors of the longest line that is tried.  As many lines of one are the
- * nearest that there is to longer ones, and explain many of the visits. */
+ * nearest that there is to longer ones, and explain many of the visits; by
+ * chance they may explain all, since half a line is there with nearly the
+ * chance of all of it. */
 static uint64_t sectors_most(const struct trace_range *range,
                              enum explained by_shorter)
 {
     const uint64_t most = u64_max(range->longest / range->sector, 1);
-    return by_shorter == EXPLAINED_WELL ? 1
-           : by_shorter == EXPLAINED    ? most
-                                        : u64_max(most, SECTORS_MOST);
+    return by_shorter == EXPLAINED_WELL  ? 1
+           : by_shorter == NOT_EXPLAINED ? u64_max(most, SECTORS_MOST)
+                                         : most;
 }
 
 struct trace_search *trace_search_new(const struct trace *trace,
@@ -223,10 +233,10 @@ struct trace_search *trace_search_new(const struct trace *trace,
     t->range = *range;
     struct trace_shapes s = trace_shapes_new(trace, &t->range);
     uint64_t sectors = 1;
-    enum explained so_far = try_lines(t, &s, sectors);
+    enum explained so_far = try_lines(t, &s, sectors, NOT_EXPLAINED);
     while (2 * sectors <= sectors_most(range, so_far)) {
         sectors *= 2;
-        so_far = try_lines(t, &s, sectors);
+        so_far = try_lines(t, &s, sectors, so_far);
     }
     trace_shapes_free(&s);
     return t;

@@ -217,44 +217,103 @@ static double stays(const struct trace_model *c, double before, double n)
                              -1 - 1 / uneven);
 }
 
+/*
+ * What is known of lines whose victims are of chance, and of their sectors.  A
+ * line that came in has those that were asked for since, so of two sectors the
+ * one that was asked for last is there where the other one is, and a sector
+ * that is missed says that so are all before it.
+ */
+struct chances {
+    size_t sectors; /* of a line */
+    double *there; /* how likely each sector is, at the line's last visit … */
+    size_t *visited; /* … and when it was asked for last; 0: never */
+    double *since;   /* of each line what had come into its set by then … */
+    double *before;  /* … since it came in itself */
+    double *came;    /* into each set */
+};
+
+static struct chances new_chances(const struct trace_model *c, uint64_t end,
+                                  uint64_t sector)
+{
+    const size_t lines = (size_t)(end / c->line + 1);
+    const size_t sectors = (size_t)(c->line / sector);
+    return (struct chances){.sectors = sectors,
+                            .there = xcalloc(lines * sectors, sizeof(double)),
+                            .visited = xcalloc(lines * sectors, sizeof(size_t)),
+                            .since = xcalloc(lines, sizeof(double)),
+                            .before = xcalloc(lines, sizeof(double)),
+                            .came = xcalloc(c->sets, sizeof(double))};
+}
+
+static void free_chances(struct chances *h)
+{
+    free(h->there);
+    free(h->visited);
+    free(h->since);
+    free(h->before);
+    free(h->came);
+}
+
+/* Of a line's sectors all are there less likely; returns how likely the line
+ * is, as is the one that was asked for last. */
+static double fade(double *there, size_t sectors, double stayed)
+{
+    double line = 0;
+    for (size_t i = 0; i < sectors; i++) {
+        there[i] *= stayed;
+        line = fmax(line, there[i]);
+    }
+    return line;
+}
+
+static double share(double part, double of)
+{
+    return of > 0 ? part / of : 0;
+}
+
+/* What a hit or a miss of a sector says of the others. */
+static void learn(double *there, const size_t *visited, size_t sectors,
+                  size_t at, bool hit)
+{
+    const double was = there[at];
+    for (size_t i = 0; i < sectors; i++) {
+        const bool later = visited[i] > visited[at];
+        if (hit)
+            there[i] = later ? 1 : share(there[i], was);
+        else
+            there[i] = later ? share(there[i] - was, 1 - was) : 0;
+    }
+}
+
 /* Of lines that come into a set each puts out one of its ways at random: what
  * was there at its last visit is so with a chance that each of them lowers.
  * A visit that nobody saw brings its line in as likely as it was not there. */
 static void run_random(const struct trace_seen_visits *s,
                        const struct trace_model *c, float *foretold)
 {
-    const uint64_t sector = s->range->sector, end = trace_model_end(&s->trace);
-    const size_t lines = (size_t)(end / c->line + 1);
-    double *const since = xcalloc(lines, sizeof *since);
-    double *const before = xcalloc(lines, sizeof *before);
-    double *const came = xcalloc(c->sets, sizeof *came);
-    bool *const there = xcalloc((size_t)(end / sector + 1), sizeof *there);
-    bool *const of_line = xcalloc(lines, sizeof *of_line);
+    const uint64_t sector = s->range->sector;
+    struct chances h = new_chances(c, trace_model_end(&s->trace), sector);
     for (size_t i = 0; i < s->trace.count; i++) {
         const struct trace_visit *const v = &s->trace.visits[i];
         const size_t line = (size_t)(v->at / c->line);
+        const size_t at = (size_t)(v->at % c->line / sector);
         const size_t set = (size_t)trace_model_set(c, v->at);
-        const double n = came[set] - since[line];
-        const bool known = there[v->at / sector];
-        const double stayed = stays(c, before[line], n);
-        const double chance = known ? stayed : 0;
-        if (v->seen != TRACE_UNSEEN)
-            *foretold++ = (float)trace_model_chance(chance);
-        const double hit =
-            v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
-        /* a miss that is likelier than not, of a line that was visited */
-        const bool other_sector = hit < 0.5 && !known && of_line[line];
-        const double held = other_sector ? stayed : hit;
-        came[set] += 1 - held;
-        before[line] = held * (before[line] + n);
-        since[line] = came[set];
-        there[v->at / sector] = of_line[line] = true;
+        double *const there = h.there + line * h.sectors;
+        size_t *const visited = h.visited + line * h.sectors;
+        const double n = h.came[set] - h.since[line];
+        double held = fade(there, h.sectors, stays(c, h.before[line], n));
+        if (v->seen != TRACE_UNSEEN) {
+            *foretold++ = (float)trace_model_chance(there[at]);
+            learn(there, visited, h.sectors, at, v->seen == TRACE_HIT);
+            held = fade(there, h.sectors, 1);
+        }
+        h.came[set] += 1 - held;
+        h.before[line] = held * (h.before[line] + n);
+        h.since[line] = h.came[set];
+        there[at] = 1;
+        visited[at] = i + 1;
     }
-    free(since);
-    free(before);
-    free(came);
-    free(there);
-    free(of_line);
+    free_chances(&h);
 }
 
 /* As which a model's chances are kept, if all sets have its ways. */
