@@ -546,6 +546,33 @@ START_TEST(whole_ways_are_held)
 }
 END_TEST
 
+/* An index of XORs is linear over addresses, which nobody knows of functions;
+ * constants that lie in the same cache tell it.  Expected: their sets and their
+ * policy.  Before: no line, sets and ways, as none foretold what is missed. */
+START_TEST(constants_tell_the_sets_of_code)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} "
+             "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 8} "
+             "caches/c1={'line': 64, 'sector': 32, 'sets': 4, 'ways': 8} "
+             "caches/c15={'line': 64, 'sector': 64, 'sets': 32, 'ways': 8, "
+             "            'policy': 'fifo', "
+             "            'set_bits': [[6, 11], [7, 12, 13], [8, 11], 9, "
+             "                         [10, 13]]} "
+             "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+             "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
+             "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
+             "                   'memory': 604}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "structure");
+    ck_assert(is_true(findings, "icache_l1", "line", 64, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 32, 0));
+    ck_assert(is_true(findings, "icache_l1", "ways", 8, 0));
+    ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"), "fifo");
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -643,6 +670,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
+    tcase_add_test(slow, constants_tell_the_sets_of_code);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         3);

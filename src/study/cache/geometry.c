@@ -1058,7 +1058,7 @@ static size_t set_of(const struct proof *p, uint64_t offset)
                                                      p->eviction->unit);
 }
 
-static bool is_hashed(const struct geometry *g)
+bool geometry_is_hashed(const struct geometry *g)
 {
     bool hashed = g->index == GEOMETRY_SLICED;
     for (unsigned i = 0; i < geometry_bits(g); i++)
@@ -1073,7 +1073,7 @@ static uint64_t range_of(const struct eviction *e, const struct geometry *g)
     const uint64_t near = 16 * g->lines * e->unit;
     if (g->index == GEOMETRY_SLICED)
         return g->range;
-    return is_hashed(g) ? e->span : u64_min(e->span, near);
+    return geometry_is_hashed(g) ? e->span : u64_min(e->span, near);
 }
 
 /* Lines of one set, or of all others, if there are so many; of the set first
@@ -1136,7 +1136,7 @@ static size_t asked_at_once(const struct proof *p, uint64_t ways)
 {
     /* A tenth of the pairs that are wanted, and more: of ten sets, in and out.
      */
-    const uint64_t most = is_hashed(p->geometry) ? 55 : 5;
+    const uint64_t most = geometry_is_hashed(p->geometry) ? 55 : 5;
     const uint64_t there = p->among / p->eviction->unit / p->geometry->sets;
     return there > ways ? (size_t)u64_min(most, (there - ways + 1) / 2) : 0;
 }
@@ -1192,7 +1192,7 @@ static void prove_set(struct proof *p, struct foretold *f)
 static bool prove_pairs(struct proof *p)
 {
     enum { PAIRS = 40, PAIRS_HASHED = 1000 };
-    const size_t pairs = is_hashed(p->geometry) ? PAIRS_HASHED : PAIRS;
+    const size_t pairs = geometry_is_hashed(p->geometry) ? PAIRS_HASHED : PAIRS;
     const size_t each = asked_at_once(p, p->geometry->ways);
     /* Four times as many, since of wide sets most cannot be told beside noise.
      */
@@ -1262,10 +1262,10 @@ static bool holds(struct eviction *e, struct geometry *g)
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
     p.among = range_of(e, g);
-    if (is_hashed(g))
+    if (geometry_is_hashed(g))
         p.among = u64_min(p.among, pairs_range(e, g));
     const bool proved = prove_pairs(&p);
-    if (proved && is_hashed(g))
+    if (proved && geometry_is_hashed(g))
         prove_far(&p, g);
     cache_free(model);
     return proved;

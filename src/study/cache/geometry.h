@@ -37,6 +37,8 @@ struct geometry {
 
 /* How many masks of address bits there are. */
 unsigned geometry_bits(const struct geometry *g);
+/* Whether some of them are XORs, or slices come before. */
+bool geometry_is_hashed(const struct geometry *g);
 
 /* More lines of line 0's set, after those of g->set, as far as there are. */
 struct script_lines geometry_members(struct eviction *eviction,

@@ -1016,14 +1016,20 @@ static const char *code_of(struct lab *lab, const char *component)
     return NULL;
 }
 
+/* It is known of the other, which is the same storage. */
+static void derive(struct finding *f, const char *other)
+{
+    if (f->status == STATUS_MEASURED)
+        f->status = STATUS_DERIVED;
+    finding_protocol(f, "same_storage_as", value_text(other));
+}
+
 static void follow(struct structure_question *q, const char *attribute,
                    const struct finding *from, const char *other)
 {
     struct finding *const f = lab_finding(q->lab, q->row->component, attribute);
     finding_copy(f, from);
-    if (from->status == STATUS_MEASURED)
-        f->status = STATUS_DERIVED;
-    finding_protocol(f, "same_storage_as", value_text(other));
+    derive(f, other);
 }
 
 /* What sets of the other make, or rings that lines in random order confirm;
@@ -1062,6 +1068,49 @@ static void take_over(struct structure_question *q, const char *other)
         }
         follow(q, a->attribute, from, other);
     }
+}
+
+/* Whether random calls were foretold by nothing, or by what cannot be. */
+static bool is_irregular(const struct finding *f)
+{
+    return f != NULL && f->status == STATUS_NOT_MEASURED &&
+           (strcmp(f->because, why_code_irregular) == 0 ||
+            strcmp(f->because, why_code_shorter) == 0);
+}
+
+/* Says of the code's cache what it did not tell itself; NULL: nothing. */
+static struct finding *tell_of_code(struct structure_question *q,
+                                    const char *code, const char *attribute,
+                                    const struct finding *from)
+{
+    struct finding *const f = results_edit(q->lab->results, code, attribute);
+    if (!is_irregular(f) || from == NULL || from->status != STATUS_MEASURED)
+        return NULL;
+    finding_copy(f, from);
+    derive(f, q->row->component);
+    return f;
+}
+
+/*
+ * What code that lies in the same storage could not tell, as of functions it is
+ * only known how far apart they are: an index of XORs is linear over addresses
+ * and over nothing else.  An index that code should have told by itself is one
+ * that code denies, so nothing is said of that.
+ */
+static void tell_code(struct structure_question *q)
+{
+    static const char *const told[] = {"sets", "ways", "policy"};
+    const char *const component = q->row->component;
+    const char *const code = code_of(q->lab, component);
+    if (!lab_ok(q->lab) || code == NULL || q->shape.sets == 0 || q->shorter ||
+        !geometry_is_hashed(&q->shape))
+        return;
+    struct finding *const line =
+        tell_of_code(q, code, "line", lab_found(q->lab, component, "sets"));
+    if (line != NULL)
+        finding_set(line, STATUS_DERIVED, value_number((double)q->line), "B");
+    for (size_t i = 0; i < COUNT_OF(told); i++)
+        tell_of_code(q, code, told[i], lab_found(q->lab, component, told[i]));
 }
 
 /* Why the sets of a level cannot be asked for; NULL if they can. */
@@ -1138,6 +1187,8 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         refuse(&q, "*", why_two_parts);
     else
         find_structure(&q);
+    if (other == NULL && why == NULL)
+        tell_code(&q);
     const char *const failed = lab_excuse(lab);
     if (failed != NULL)
         refuse(&q, "*", failed);
