@@ -68,6 +68,24 @@ START_TEST(late_loads_change_no_cost)
 }
 END_TEST
 
+/* Half-way between what rings' hits and misses cost on average lie misses that
+ * jitter makes early, since both averages hold what is late.  Buggy result: 19
+ * cycles more than a load costs, or runs and single loads that contradict. */
+START_TEST(misses_that_jitter_makes_early_count)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 caches/l2/sets=512 paths/global={'l2': 170, "
+                 "'memory': 440} noise={'jitter_cycles': 28, "
+                 "'spike_rate': 0.1, 'spike_cycles': 1000}"),
+        "latency");
+    ck_assert_str_eq(truth_text(findings, "memory.latency", "status"),
+                     "measured");
+    is_right(findings, "memory.latency", 440, false);
+    is_right(findings, "l2.miss_penalty", 270, false);
+    json_decref(findings);
+}
+END_TEST
+
 /* Others use L2 so much that whether L1 keeps global loads does not show; that
  * it keeps local ones does, which cost less.  Buggy result: those as L1's. */
 START_TEST(another_way_to_l1_is_not_told_for_it)
@@ -96,6 +114,7 @@ Suite *suite_truth_noisy(void)
     TCase *t;
     Suite *const suite = suite_of("truth_noisy", 60, &t);
     tcase_add_loop_test(t, late_loads_change_no_cost, 0, COUNT_OF(noises));
+    tcase_add_test(t, misses_that_jitter_makes_early_count);
     tcase_add_test(t, another_way_to_l1_is_not_told_for_it);
     return suite;
 }

@@ -1015,12 +1015,16 @@ static uint64_t l2_flush(const struct lab *lab, const struct fact_bracket *l2)
 
 /* Lines that L2 keeps from lap to lap, whatever was loaded in between, cost
  * what a miss adds less: half of that tells them; and what costs as hits do is
- * kept in all laps, where what was loaded again stays. */
-static struct lapped memory_laps(struct lab *lab, const struct fact_bracket *l2,
+ * kept in all laps, where what was loaded again stays.  Rings' averages hold
+ * what disturbs, hits and misses alike: half-way between those undisturbed
+ * misses lie that jitter makes early, and without them the mean is too high. */
+static struct lapped memory_laps(struct lab *lab, const struct level_costs *c,
                                  const char *text)
 {
-    return lap_of(lab, (l2->miss - l2->hit) / 2,
-                  hits_limit(l2->hit, l2->miss) + fact_trace(lab)->cycles,
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    const double half = (l2->miss - l2->hit) / 2;
+    const double hit = fmin(l2->hit, c->hit[LEVEL_L2].cycles);
+    return lap_of(lab, half, hit + half + fact_trace(lab)->cycles,
                   l2->miss + waits_no_longer, text);
 }
 
@@ -1053,18 +1057,18 @@ static bool may_be_kept(const struct cost *runs, double singles, double error)
                        hypot(error, runs->high - runs->cycles));
 }
 
-static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
-                                 const struct cost *disturbance)
+static struct cost memory_misses(struct lab *lab, const struct level_costs *c)
 {
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     const char *const known = fact_sides(lab)->missing;
     const char *const state = "warm=0 flush=%" PRIu64 " shift=%" PRIu64;
     const char *const text = lines_of_l2(
         lab, 4 << 20, lab_text(lab, state, l2_flush(lab, l2), 2 * l2->deep));
     uint64_t flush = RUN_SIZES * l2->overflows;
-    struct lapped l = memory_laps(lab, l2, known[0] != '\0' ? known : text);
+    struct lapped l = memory_laps(lab, c, known[0] != '\0' ? known : text);
     if (are_kept_far(lab, &l)) {
         flush = FAR_SIZES * l2->overflows;
-        l = memory_laps(lab, l2,
+        l = memory_laps(lab, c,
                         lines_of_l2(lab, 4 << 20,
                                     lab_text(lab, state, flush, 2 * l2->deep)));
     }
@@ -1073,18 +1077,18 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
                  fact_sides(lab)->missing_cycles,
                  l.laps.mean - fact_trace(lab)->cycles);
     struct cost runs = memory_runs(lab, l2, flush);
-    struct cost c = memory_cost(lab, &l, disturbance);
-    c.excess += late_adds(&l);
-    const double singles = c.cycles + c.excess, error = error_of(lab, &l);
+    struct cost cost = memory_cost(lab, &l, &c->disturbance);
+    cost.excess += late_adds(&l);
+    const double singles = cost.cycles + cost.excess;
+    const double error = error_of(lab, &l);
     if (may_be_kept(&runs, singles, error) &&
         FAR_SIZES * l2->overflows <= flush_most)
         runs = memory_runs(lab, l2, FAR_SIZES * l2->overflows);
-    check_by_runs(lab, &c, singles, error, &runs);
-    return c;
+    check_by_runs(lab, &cost, singles, error, &runs);
+    return cost;
 }
 
-static struct cost report_memory(struct lab *lab,
-                                 const struct cost *disturbance)
+static struct cost report_memory(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
@@ -1092,12 +1096,12 @@ static struct cost report_memory(struct lab *lab,
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    if (disturbance->experiment == NULL) {
+    if (c->disturbance.experiment == NULL) {
         finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return (struct cost){0};
     }
     lab_cite(lab, f);
-    const struct cost cost = memory_misses(lab, l2, disturbance);
+    const struct cost cost = memory_misses(lab, c);
     lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
@@ -1158,7 +1162,7 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     if (id == LEVEL_L2)
-        return report_memory(lab, &c->disturbance);
+        return report_memory(lab, c);
     if (!facts->present)
         return (struct cost){0};
     if (id == LEVEL_L1)
