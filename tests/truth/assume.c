@@ -111,6 +111,16 @@ static const struct subject {
      "isa/fma.rn.f32={'O3': 80, 'issue': 2}"},
     {"icache", "k20c", ""},
     {"sharing", "k20c", ""},
+    /* Whose slices differ so much that whether L2 has parts is not known. */
+    {"copies", NULL,
+     "sms=4 caches/l2/sets=512 "
+     "caches/l2/slices={'modulo': 1, 'from_bit': 12, 'bits': [[12, 13, 16]], "
+     "                  'cycles': 150} "
+     "caches/const_l1={'line': 64, 'sector': 64, 'sets': 4, 'ways': 4} "
+     "caches/const_l15={'line': 64, 'sector': 64, 'sets': 64, 'ways': 8} "
+     "paths/global={'l2': 208, 'memory': 475} "
+     "paths/constant={'const_l1': 30, 'const_l15': 70, 'l2': 208, "
+     "                'memory': 475} " NOISE},
 };
 
 static const struct subject *subject_of(const char *study)

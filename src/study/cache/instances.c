@@ -25,6 +25,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/cache/first_level.h"
 #include "study/lab.h"
 #include "study/script.h"
@@ -589,9 +590,8 @@ static enum level_id kind_of(const struct lab *lab, enum level_id id)
 
 /* The least that a line costs that L2 holds.  The cheapest load past L1 is as
  * cheap as L2 ever is: others delay loads, they speed none up.  But of an L2 in
- * two parts all of those may have been far, and constants near.  Where it is
- * not known whether it has parts that is half as much at least (H200, driver
- * 580: 1.65 times).  0: nothing tells. */
+ * two parts all of those may have been far, and constants near.  0: nothing
+ * tells. */
 static double least_of_l2(const struct lab *lab,
                           const struct fact_first_level *n)
 {
@@ -600,7 +600,7 @@ static double least_of_l2(const struct lab *lab,
     if (sides->parts == 1)
         return least;
     if (sides->parts == 0)
-        return least / 2;
+        return assume(ASSUME_L2_NEAREST) * least;
     return sides->hit > 0 ? fmin(least, sides->hit + n->timed) : 0;
 }
 
