@@ -23,6 +23,10 @@ static inline bool hits_cheaper(double cycles, double than)
     return cycles < 0.9 * than;
 }
 
+/* By so many cycles no load waits for a refresh of memory, which takes half a
+ * microsecond (DDR4; of stacked memory less): somebody else ran. */
+enum { HITS_WAIT_MOST = 2000 };
+
 /* How many cost more than the limit. */
 size_t hits_above(const double *cycles, size_t count, double limit);
 

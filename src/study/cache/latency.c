@@ -201,12 +201,9 @@ static void add_laps(struct lab *lab, struct lapped *l, int have)
     }
 }
 
-/* By so many cycles no load waits for a refresh, which takes half a microsecond
- * (DDR4; of stacked memory less): somebody else ran.  A few such ones are most
- * of what disturbs, and how often they come is known the least. */
-static const double waits_no_longer = 2000;
-
-/* Loads that cost more than `above` and less than `below`. */
+/* Loads that cost more than `above` and less than `below`.  A few that wait
+ * longer than any refresh are most of what disturbs, and how often they come is
+ * known the least. */
 static struct lapped lap_of(struct lab *lab, double early, double above,
                             double below, const char *text)
 {
@@ -456,7 +453,7 @@ static double share_dear_in(struct lab *lab, const struct fact_bracket *l2,
                             uint64_t bytes)
 {
     struct lapped l = {.text = warm_lines(lab, bytes),
-                       .below = l2->hit + waits_no_longer,
+                       .below = l2->hit + HITS_WAIT_MOST,
                        .early = INFINITY};
     add_lap(lab, &l);
     return share_dear(lab, &l, l2);
@@ -524,7 +521,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
 {
     struct cost *const disturbance = &costs->disturbance;
     const uint64_t half = bytes_of_warm(lab, facts, surely_in_l2(facts));
-    struct lapped l = lap_of(lab, INFINITY, 0, facts->hit + waits_no_longer,
+    struct lapped l = lap_of(lab, INFINITY, 0, facts->hit + HITS_WAIT_MOST,
                              warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
@@ -1025,7 +1022,7 @@ static struct lapped memory_laps(struct lab *lab, const struct level_costs *c,
     const double half = (l2->miss - l2->hit) / 2;
     const double hit = fmin(l2->hit, c->hit[LEVEL_L2].cycles);
     return lap_of(lab, half, hit + half + fact_trace(lab)->cycles,
-                  l2->miss + waits_no_longer, text);
+                  l2->miss + HITS_WAIT_MOST, text);
 }
 
 /* Rings may have shown one part alone, and what is kept in the far one costs

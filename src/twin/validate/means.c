@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
@@ -339,17 +340,15 @@ static struct cost cost_with_waits(const struct trying *t, const double *at,
 }
 
 /* Loads of which half find the nearer side of L2 and half the farther one, but
- * for those that wait longer than for any refresh (DDR4: half a microsecond).
- */
+ * for those that wait longer than for any refresh. */
 static struct cost cost_of_sides(const struct trying *t, const double *at,
                                  size_t count)
 {
-    static const double waits_no_longer = 2000;
     struct otsu split = {.clear = false};
     if (count == 0)
         return (struct cost){0};
     otsu_find(at, count, &split);
-    const double most = stats_median(at, count) + waits_no_longer;
+    const double most = stats_median(at, count) + HITS_WAIT_MOST;
     const double between = split.clear ? split.threshold : 0;
     const struct cost far = cost_with_waits(t, at, count, between, most);
     const struct cost by =
