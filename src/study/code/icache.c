@@ -1094,6 +1094,32 @@ static void report_penalty(struct cache_question *q)
     finding_protocol(f, "code", value_text("called, 128 B"));
 }
 
+/* Of calls in laps over far more code than this level holds those that the
+ * clock takes for hits.  No more than cost as much more than most: what is
+ * early for another reason was there. */
+static double early_share(const struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i + 1];
+    const double limit = q->path->limit[q->i];
+    size_t calls = 0, early = 0, late = 0;
+    for (size_t k = (p->first + p->last + 1) / 2; k <= p->last; k++) {
+        const struct point *const lap = &q->curve->point[k];
+        calls += lap->count;
+        early += lap->count - hits_above(lap->calls, lap->count, limit);
+        late += hits_above(lap->calls, lap->count, 2 * p->value - limit);
+    }
+    return (double)u64_min(early, late) / (double)calls;
+}
+
+/* Whether of all calls the clock tells more misses wrongly than the cache that
+ * is there may leave unforetold: then another may foretell as many. */
+static bool is_mistold(const struct cache_question *q)
+{
+    const double misses = 1 - share_within(q, q->i);
+    return !q->curve->hidden[q->i + 1] &&
+           early_share(q) * misses > 1 - assume(ASSUME_CODE_AGREES);
+}
+
 /* False if hits and misses cannot be told apart, or if hits cost this and that
  * and may be those of two caches: then nobody knows which caches follow. */
 static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
@@ -1112,7 +1138,7 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     draw_calls(&q);
     if (!lab_ok(lab))
         return false;
-    if (is_blurred(&q) ||
+    if (is_blurred(&q) || is_mistold(&q) ||
         cost_of(&q, i).disturbed > assume(ASSUME_CODE_DISTURBED))
         return false;
     report_penalty(&q);
