@@ -534,8 +534,8 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     c.excess += late_adds(&l);
     double singles = c.cycles + c.excess;
     if (gone) /* of the lines of runs nobody knows how many are far */
-        singles = fmin(fmax(runs.cycles, singles),
-                       singles + fact_sides(lab)->copied);
+        singles =
+            fmin(fmax(runs.cycles, singles), singles + fact_sides(lab)->copied);
     check_by_runs(lab, &c, singles, error_of(lab, &l), &runs);
     struct undisturbed mean;
     if (lab_ok(lab) && are_halves(lab, l.cycles, l.count, &mean)) {
@@ -1020,8 +1020,10 @@ static struct lapped memory_laps(struct lab *lab, const struct level_costs *c,
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     const double half = (l2->miss - l2->hit) / 2;
-    const double hit = fmin(l2->hit, c->hit[LEVEL_L2].cycles);
-    return lap_of(lab, half, hit + half + fact_trace(lab)->cycles,
+    const double late =
+        fmin(l2->hit - c->hit[LEVEL_L2].cycles, c->disturbance.cycles);
+    return lap_of(lab, half,
+                  l2->hit - fmax(late, 0) + half + fact_trace(lab)->cycles,
                   l2->miss + HITS_WAIT_MOST, text);
 }
 
