@@ -297,6 +297,30 @@ START_TEST(copies_that_are_gone_are_not_hits)
 }
 END_TEST
 
+/* One that has less room for copies than lines are asked of a large one.  Buggy
+ * result: no copies, and hits that cost 338 cycles for 218. */
+START_TEST(a_small_one_copies_fewer_lines)
+{
+    const struct gpu gpu = {
+        .partitions = PARTED("[14, 15, 16, 18, 19]", "70" REPLICATES),
+        .policy = "nru",
+        .sms = 8,
+        .size = 3 * MIB / 32,
+        .index = "caches/l2/line=64 caches/l2/sector=64 caches/l2/sets=128 "
+                 "caches/l2/ways=12 "
+                 "caches/l2/slices={'modulo':1,'from_bit':6,'bits':[[6,7,16],"
+                 "[6,9,13,15]]}"};
+    char *const spec = testing_spec_of(profile_of(&gpu));
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *const[]){"latency"}, 1);
+    expect_json(findings, "l2.replicates", "true");
+    if (strcmp(truth_text(findings, "l2.latency", "status"), "measured") == 0)
+        expect_near(findings, "l2.latency", NEAR);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* By its index; or, where none is found, in doubt and within its interval. */
 static void expect_sets(const json_t *findings, double sets)
 {
@@ -442,6 +466,7 @@ Suite *suite_truth_partitions(void)
                         (int)COUNT_OF(sliceds));
     tcase_add_test(slow, slices_that_hold_few_lines_are_a_bound);
     tcase_add_test(t, copies_that_are_gone_are_not_hits);
+    tcase_add_test(t, a_small_one_copies_fewer_lines);
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));

@@ -167,17 +167,19 @@ static bool is_line(const struct samples *s, size_t row)
            (offset & RING_LEAD_OFFSET) == 0;
 }
 
-/* Lines of two pages after so many laps, or `flush` bytes of other memory. */
-static struct lines trace_lines(struct l2_sides *s, int laps, uint64_t flush,
+/* So many lines of two pages after so many laps, or `flush` bytes of other
+ * memory. */
+static struct lines trace_lines(struct l2_sides *s, uint64_t lines, int laps,
+                                uint64_t flush,
                                 char experiment[FACT_EXPERIMENT])
 {
-    const char *const text = lab_text(
-        s->lab,
-        "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-        " order=random window=%d sample=%d lead=%d warm=%d flush=%" PRIu64
-        " shift=%" PRIu64,
-        s->row->load, PAGES * PAGE, s->line, LEAD_BYTES, LINES, LEAD_BYTES,
-        laps, flush, traced_page(s));
+    const char *const text =
+        lab_text(s->lab,
+                 "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                 " order=random window=%d sample=%" PRIu64
+                 " lead=%d warm=%d flush=%" PRIu64 " shift=%" PRIu64,
+                 s->row->load, PAGES * PAGE, s->line, LEAD_BYTES, lines,
+                 LEAD_BYTES, laps, flush, traced_page(s));
     snprintf(experiment, FACT_EXPERIMENT, "%s", text);
     const struct samples *const t = lab_probe(s->lab, "%s", text);
     struct lines l = lines_of(s->lab, t, is_line);
@@ -337,7 +339,7 @@ static size_t unclear_sms(const struct l2_sides *s)
 
 /* So few of a small cache that no set has too many, be they spread unevenly: an
  * eighth of what it holds. */
-static uint64_t lines_at_home(const struct l2_sides *s)
+static uint64_t few_lines(const struct l2_sides *s)
 {
     return u64_within(2 * LINES_LEAST, s->facts->fits / s->line / 8, LINES);
 }
@@ -370,7 +372,7 @@ static void look_at_homes(struct l2_sides *s)
     struct script script = {0};
     const uint64_t page = page_of_home(s);
     const double more = script_overhead(s);
-    const uint64_t count = lines_at_home(s);
+    const uint64_t count = few_lines(s);
     /* As close together as those of a large one, for the TLB's sake. */
     const uint64_t bytes = PAGES * PAGE / LINES * count;
     const struct segment lines = {page + s->line, count,
@@ -457,6 +459,13 @@ static void report_latencies(struct l2_sides *s)
  * are not, or what no copies explain. */
 static void report_replicates(struct l2_sides *s)
 {
+    /* Of as many a small one may have no room for copies. */
+    char experiment[FACT_EXPERIMENT];
+    const uint64_t lines = few_lines(s);
+    if (lines < LINES)
+        s->warm = trace_lines(s, lines, LAPS, 0, experiment);
+    if (!lab_ok(s->lab))
+        return;
     struct finding *const f = finding_of(s, "replicates", &s->warm);
     const struct two_sided *const cold =
         is_apart(&s->home.halves) ? &s->home.halves : &s->missing.halves;
@@ -612,12 +621,12 @@ static void report_no_sides(struct l2_sides *s)
 static void ask_sides(struct l2_sides *s)
 {
     struct fact_sides *const facts = fact_sides_write(s->lab);
-    s->warm = trace_lines(s, LAPS, 0, facts->warm);
-    s->missing = trace_lines(
-        s, 0,
-        (s->facts->sampled ? FLUSH_SIZES_SAMPLED : FLUSH_SIZES) *
-            s->facts->overflows,
-        facts->missing);
+    s->warm = trace_lines(s, LINES, LAPS, 0, facts->warm);
+    s->missing =
+        trace_lines(s, LINES, 0,
+                    (s->facts->sampled ? FLUSH_SIZES_SAMPLED : FLUSH_SIZES) *
+                        s->facts->overflows,
+                    facts->missing);
     if (!lab_ok(s->lab))
         return;
     take_bits(s);
