@@ -113,6 +113,22 @@ START_TEST(what_follows_no_rule_is_told_by_none)
 }
 END_TEST
 
+static uint64_t by_nothing(uint64_t line)
+{
+    return 0 * line;
+}
+
+/* All lines are of the set: no index that anybody could tell. */
+START_TEST(one_set_has_no_index)
+{
+    struct index_function f;
+    index_function_begin(&f, 0);
+    add_all(&f, 64, by_nothing);
+    ck_assert(!index_function_holds(&f));
+    index_function_end(&f);
+}
+END_TEST
+
 static uint64_t by_one_mask(uint64_t line)
 {
     return parity(line & 0x12);
@@ -206,6 +222,7 @@ Suite *suite_index_function(void)
     tcase_add_test(t, a_remainder_is_told);
     tcase_add_test(t, slices_by_a_remainder_and_sets_by_xor_are_told_together);
     tcase_add_test(t, what_follows_no_rule_is_told_by_none);
+    tcase_add_test(t, one_set_has_no_index);
     tcase_add_test(t, one_mask_is_an_index);
     tcase_add_test(t, the_lowest_bit_counts);
     tcase_add_test(t, one_of_twenty_may_be_told_wrongly);

@@ -304,6 +304,24 @@ START_TEST(humps_are_one_level_beside_others)
 }
 END_TEST
 
+/* So many bins of two are used that they become four wide, and no wider: six
+ * were one heap. */
+START_TEST(bins_become_no_wider_than_need_be)
+{
+    const struct levels_rule rule = {0.01, 15, 2};
+    double values[64];
+    size_t n = fill(values, 0, 98, 1, 20);
+    n = fill(values, n, 106, 1, 20);
+    for (size_t i = 0; i < 16; i++)
+        n = fill(values, n, 200 + 2 * (double)i, 1, 1);
+    struct levels levels;
+    levels_find(values, n, &rule, &levels);
+    ck_assert_uint_eq(levels.count, 3);
+    ck_assert_double_eq(levels.level[0].centre, 98);
+    ck_assert_double_eq(levels.level[1].centre, 106);
+}
+END_TEST
+
 /* A hundredth of the density at the top is still of the level, less is not. */
 START_TEST(a_level_ends_below_a_hundredth)
 {
@@ -518,6 +536,7 @@ Suite *suite_levels(void)
     tcase_add_test(t, a_larger_distance_joins_near_levels);
     tcase_add_test(t, order_of_samples_does_not_matter);
     tcase_add_test(t, humps_are_one_level_beside_others);
+    tcase_add_test(t, bins_become_no_wider_than_need_be);
     tcase_add_test(t, a_level_ends_below_a_hundredth);
     tcase_add_test(t, of_nothing_there_are_no_levels);
     tcase_add_test(t, the_smallest_levels_give_way);

@@ -48,6 +48,19 @@ START_TEST(what_changes_nothing_shows_nothing)
 }
 END_TEST
 
+/* What reaches as far as noise does is noise, on both sides. */
+START_TEST(an_effect_is_beyond_noise)
+{
+    struct paired_ratio more = {1.5, 1.25, 1.75}, less = {0.5, 0.25, 0.75};
+    ck_assert(!paired_ratio_shows(&more, 0.25));
+    ck_assert(!paired_ratio_shows(&less, 0.25));
+    more.low = 1.26;
+    less.high = 0.74;
+    ck_assert(paired_ratio_shows(&more, 0.25));
+    ck_assert(paired_ratio_shows(&less, 0.25));
+}
+END_TEST
+
 START_TEST(of_no_pairs_nothing_is_said)
 {
     struct rng rng;
@@ -65,6 +78,7 @@ Suite *suite_paired_ratio(void)
     tcase_add_test(t, drift_is_in_both_and_changes_nothing);
     tcase_add_test(t, the_interval_holds_the_factor);
     tcase_add_test(t, what_changes_nothing_shows_nothing);
+    tcase_add_test(t, an_effect_is_beyond_noise);
     tcase_add_test(t, of_no_pairs_nothing_is_said);
     return suite;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/statistics/xor_bits.h"
+#include "base/mem.h"
 #include "base/rng.h"
 #include "testing.h"
 
@@ -72,6 +73,24 @@ static void expect_halves(const struct load *l, bool turned)
 START_TEST(halves_of_a_cache_are_told)
 {
     expect_halves(&found, _i);
+}
+END_TEST
+
+/* Two of two bits' four samples would be told by one bit as well: each counts,
+ * the first, too. */
+START_TEST(each_sample_tells_of_the_bits)
+{
+    static const uint64_t at[] = {0, 1 << 7, 2 << 7, 3 << 7};
+    for (size_t odd = 0; odd < COUNT_OF(at); odd++) {
+        double costs[] = {300, 300, 300, 300};
+        costs[odd] = costs[odd ^ 3] = 500;
+        struct two_sided h;
+        two_sided_find(&(struct two_sided_samples){at, costs, COUNT_OF(at)},
+                       LOW, LOW + 2, &h);
+        ck_assert_uint_eq(h.bits, 3 << LOW);
+        ck_assert_double_eq(h.agrees, 1);
+        ck_assert_double_eq(h.next, 0.5);
+    }
 }
 END_TEST
 
@@ -243,6 +262,7 @@ Suite *suite_two_sided(void)
     TCase *t;
     Suite *const suite = suite_of("two_sided", 10, &t);
     tcase_add_loop_test(t, halves_of_a_cache_are_told, 0, 2);
+    tcase_add_test(t, each_sample_tells_of_the_bits);
     tcase_add_loop_test(t, halves_of_misses_with_long_tails_are_told, 0, 2);
     tcase_add_test(t, where_some_lines_hit_the_bits_are_in_doubt);
     tcase_add_test(t, halves_too_near_to_each_other_leave_a_hint);

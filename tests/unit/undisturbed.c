@@ -174,6 +174,11 @@ START_TEST(nothing_and_one)
     ck_assert_double_eq(u.cycles, 64);
     ck_assert(u.low == -INFINITY && u.high == INFINITY);
     ck_assert_uint_eq(u.kept, 1);
+    u = undisturbed_within(NULL, 0, 1);
+    ck_assert(isnan(u.cycles) && u.disturbed == 1);
+    u = undisturbed_within(&one, 1, 1);
+    ck_assert_double_eq(u.cycles, 64);
+    ck_assert_uint_eq(u.kept, 1);
 }
 END_TEST
 
