@@ -38,6 +38,50 @@ struct found *made_measured(char *profile, const char *study)
     return f;
 }
 
+struct ear {
+    struct lab lab;
+    const char *study, *component, *attribute;
+    struct proposed heard;
+};
+
+/* Before each study: before the judge, too, who is the last. */
+static void listen(void *context, const struct study *study, size_t done,
+                   size_t total)
+{
+    struct ear *const e = context;
+    const struct finding *const f =
+        lab_proposal(&e->lab, e->study, e->component, e->attribute);
+    (void)study, (void)done, (void)total;
+    if (f != NULL)
+        e->heard = (struct proposed){
+            f->status, f->value.kind == VALUE_NUMBER ? f->value.number : 0};
+}
+
+struct proposed made_proposed(char *profile, const char *study,
+                              const char *component, const char *attribute)
+{
+    const struct prober_options options = {.seed = 1};
+    struct device *const device = testing_sim_of(profile, 1);
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct results results = {0};
+    struct ear e = {.lab = {.prober = prober,
+                            .info = prober_info(prober),
+                            .results = &results,
+                            .watch = listen,
+                            .context = &e},
+                    .study = study,
+                    .component = component,
+                    .attribute = attribute,
+                    .heard = {.status = STATUS_NOT_MEASURED}};
+    struct error err = {0};
+    ASSERT_DONE(plan_run(&e.lab, &study, 1, &err), err);
+    results_free(&results);
+    prober_free(prober);
+    device_close(device);
+    free(profile);
+    return e.heard;
+}
+
 struct found *made_replayed(const struct found *measured, const char *study)
 {
     struct found *f = xcalloc(1, sizeof *f);

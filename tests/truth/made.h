@@ -20,6 +20,14 @@ struct found *made_measured(char *profile, const char *study);
 /* The study again, on the samples that were measured; NULL if it asks for what
  * was not. */
 struct found *made_replayed(const struct found *measured, const char *study);
+/* What a study proposes of what it finds with others, before they are judged;
+ * a status of what is not measured where it proposes nothing. */
+struct proposed {
+    enum finding_status status;
+    double number; /* 0: its value is none */
+};
+struct proposed made_proposed(char *profile, const char *study,
+                              const char *component, const char *attribute);
 void made_done(struct found *found); /* may be NULL */
 
 #endif

@@ -115,6 +115,22 @@ START_TEST(a_narrow_gpc_is_not_taken_for_a_tpc)
 }
 END_TEST
 
+/* One more than TPCs have. */
+START_TEST(five_sms_are_no_tpc)
+{
+    char *const gpu = gpu_made(
+        "sms=5 sms_per_tpc=5 tpcs_per_gpc=1 compute_capability='9.0' "
+        "max_threads_per_block=128 max_warps_per_sm=4 max_blocks_per_sm=1 "
+        "tpc_read_bandwidth=45 caches/l2/sets=64 "
+        "caches/l1={'sets': 64, 'ways': 4} "
+        "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "
+        "isa/st={'O3': 4, 'issue': 16} isa/ld={'O3': 4, 'issue': 16}");
+    json_t *const f = truth_findings_of(gpu, "placement");
+    truth_unmeasured(f, "sm.tpc_of_sm", "5 SMs slow each other in pairs: more");
+    json_decref(f);
+}
+END_TEST
+
 /* With all SMs at work L2 itself is what they wait for; the group alone shows
  * that it has one way. */
 START_TEST(gpcs_behind_a_narrow_l2_are_told_by_their_clocks)
@@ -282,6 +298,7 @@ Suite *suite_truth_placement(void)
     Suite *const suite = suite_of("truth_placement", 120, &t);
     tcase_add_test(t, pairs_of_neighbours_and_gpcs_of_three_are_found);
     tcase_add_test(t, without_shared_ways_nothing_is_told);
+    tcase_add_test(t, five_sms_are_no_tpc);
     tcase_add_test(t, gpcs_behind_a_narrow_l2_are_told_by_their_clocks);
     tcase_add_test(t, clocks_in_other_groups_put_gpcs_in_doubt);
     tcase_add_test(t, clocks_alone_make_no_gpc);

@@ -1135,6 +1135,43 @@ START_TEST(late_loads_look_like_no_sharing)
 }
 END_TEST
 
+/* What a study finds of TLBs of so large pages in 1 GiB. */
+static json_t *tlbs_found(const char *tlbs)
+{
+    return truth_findings_of(
+        gpu_made("sms=1 memory_bytes=1073741824 caches/l2/sets=16 "
+                 "paths/global={'l2': [200, 260, 500], "
+                 "'memory': [500, 560, 800]} tlbs=%s",
+                 tlbs),
+        "tlb");
+}
+
+START_TEST(sets_have_their_bits)
+{
+    json_t *const findings =
+        tlbs_found("{'l1': {'page': 2097152, 'region': 2097152, "
+                   "'scope': 'sm', 'sets': 8, 'ways': 4, 'policy': 'lru'}}");
+    json_t *const bits = json_pack("[i, i, i]", 21, 22, 23);
+    ck_assert(json_equal(truth_measured(findings, "tlb_l1.set_bits"), bits));
+    json_decref(bits);
+    json_decref(findings);
+}
+END_TEST
+
+/* 16 regions are found nearer, and so 20 show by next to nothing. */
+START_TEST(a_second_tlb_hardly_larger_is_not_told)
+{
+    json_t *const findings =
+        tlbs_found("{'l1': {'page': 2097152, 'region': 2097152, 'scope': 'sm', "
+                   "'entries': 16, 'policy': 'lru'}, "
+                   "'l2': {'page': 2097152, 'region': 2097152, 'scope': 'gpu', "
+                   "'entries': 20, 'policy': 'lru'}}");
+    truth_unmeasured(findings, "tlb_l2.entries", "half as many");
+    truth_unmeasured(findings, "tlb_l2.ways", "half as many");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_tlb(void)
 {
     TCase *t;
@@ -1144,6 +1181,8 @@ Suite *suite_truth_tlb(void)
     truth_add_gpus(suite, t, tlbs_are_what_the_profile_says, 0, 1);
     tcase_add_loop_test(t, sets_are_found_under_any_policy, 0,
                         COUNT_OF(any_policy));
+    tcase_add_test(t, sets_have_their_bits);
+    tcase_add_test(t, a_second_tlb_hardly_larger_is_not_told);
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
     tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_test(t, unlike_sets_are_found_where_some_places_stay);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "gpu_made.h"
 #include "testing.h"
+#include "truth/made.h"
 #include "truth/truth.h"
 
 /* A finding that is measured, as JSON with ' for the quotes: numbers to a
@@ -550,12 +551,50 @@ START_TEST(sets_beyond_reach_are_not_denied)
 }
 END_TEST
 
+/* Lines in a row come to half of the sets, and as many apart to all: of half as
+ * many again more hit than the largest ring without a miss has, which is no
+ * size. */
+START_TEST(what_hits_of_a_larger_ring_bounds_the_size)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=1 caches/l2/sets=16 caches/l1={'sets': 16, 'ways': 5, "
+                 "'set_bits': [7, 8, [9, 14], 14]} "
+                 "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500}"),
+        "size", "l1", "size");
+    ck_assert_int_eq(size.status, STATUS_AT_LEAST);
+    ck_assert_double_gt(size.number, 5120);
+    ck_assert_double_le(size.number, 10240);
+}
+END_TEST
+
+/* What the first cache of constants answers counts as a hit of the next one,
+ * however long it takes to read the clock: where the first one ends nothing
+ * changes. */
+START_TEST(what_is_nearer_is_no_change)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 clock_overhead=40 caches/l2/sets=64 "
+                 "caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+                 "'ways': 20} caches/const_l15={'line': 64, 'sector': 64, "
+                 "'sets': 8, 'ways': 4} paths/constant={'const_l1': 40, "
+                 "'const_l15': 110, 'l2': 250, 'memory': 500}"),
+        "change");
+    const double bytes = json_number_value(json_object_get(
+        json_object_get(findings, "const_l15.size_by_change"), "value"));
+    ck_assert_double_gt(bytes, 20 * 64);
+    ck_assert_double_le(bytes, 32 * 64);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_unlike", 60, &t);
     tcase_add_loop_test(t, what_misled_is_told, 0, QUICK);
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 0, 1);
+    tcase_add_test(t, what_hits_of_a_larger_ring_bounds_the_size);
+    tcase_add_test(t, what_is_nearer_is_no_change);
     t = suite_slow(suite, 60);
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 1,
