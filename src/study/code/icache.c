@@ -472,8 +472,8 @@ static bool find_places(uint64_t line, uint64_t own, uint64_t lines,
     for (uint64_t begin = BLOCK - own; begin >= lines * line; begin -= own) {
         call->called = begin - lines * line + tail;
         /* What is called again may run on through one that came. */
-        const bool again = call->again == 0 || lines > 2 ||
-                           is_alone(call->called + call->again, line);
+        const bool again =
+            lines > 2 || is_alone(call->called + call->again, line);
         call->then = begin + tail;
         while (!is_alone(call->then, line) && call->then < begin + own)
             call->then += line;
