@@ -310,13 +310,13 @@ static double no_dearer_than_rings(struct lab *lab, const struct level_row *row,
 
 /* A group and the line that brings the translation fit, as rings of as many do,
  * beside a few that came before: where new lines come in behind what was hit,
- * these stay. */
+ * these stay.  Few, too, where no ring told what fits. */
 static size_t group_loads(struct lab *lab, const struct level_row *row)
 {
     const uint64_t fits = fact_bracket(lab, level_of(row))->fits;
     const uint64_t lines = FIRST_LEVEL_LINES + 1 + FIRST_LEVEL_FEW;
-    const bool few = fits > 0 && fits < lines * FIRST_LEVEL_APART;
-    return few ? FIRST_LEVEL_FEW : FIRST_LEVEL_LINES;
+    return fits < lines * FIRST_LEVEL_APART ? FIRST_LEVEL_FEW
+                                            : FIRST_LEVEL_LINES;
 }
 
 static void measure_kind(struct lab *lab, const struct level_row *row,
