@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "gpu_made.h"
 #include "testing.h"
+#include "truth/made.h"
 #include "truth/structure.h"
 #include "truth/truth.h"
 
@@ -281,6 +282,22 @@ START_TEST(slices_by_a_remainder_are_found)
 }
 END_TEST
 
+/* 30720 B, of which rings in order leave a slice before the others are full:
+ * rings from a quarter below what the knee said (33792 B) to twice as much
+ * above were tried, and so it is said. */
+START_TEST(where_no_ring_ends_it_is_said_which_were_tried)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=1 caches/l2={'sets': 40, 'ways': 6, 'slices': "
+                 "{'modulo': 5, 'from_bit': 9, 'bits': [[8,12,16]]}, "
+                 "'set_bits': [7,[9,13]]}"),
+        "size", "l2", "size");
+    ck_assert_int_eq(size.status, STATUS_NOT_MEASURED);
+    ck_assert_str_eq(size.because, "no ring between 25344 and 69632 B was the "
+                                   "largest without misses");
+}
+END_TEST
+
 START_TEST(index_bits_are_found_by_mappings)
 {
     json_t *const f =
@@ -404,6 +421,7 @@ Suite *suite_truth_conflict(void)
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, FIRST, QUICK);
     tcase_add_test(t, slices_by_a_remainder_are_found);
+    tcase_add_test(t, where_no_ring_ends_it_is_said_which_were_tried);
     tcase_add_test(t, shares_of_ways_that_last_are_told_as_uneven);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));

@@ -1,5 +1,6 @@
 #include "truth/made.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -52,9 +53,13 @@ static void listen(void *context, const struct study *study, size_t done,
     const struct finding *const f =
         lab_proposal(&e->lab, e->study, e->component, e->attribute);
     (void)study, (void)done, (void)total;
-    if (f != NULL)
-        e->heard = (struct proposed){
-            f->status, f->value.kind == VALUE_NUMBER ? f->value.number : 0};
+    if (f == NULL)
+        return;
+    e->heard = (struct proposed){
+        .status = f->status,
+        .number = f->value.kind == VALUE_NUMBER ? f->value.number : 0};
+    snprintf(e->heard.because, sizeof e->heard.because, "%s",
+             f->because != NULL ? f->because : "");
 }
 
 struct proposed made_proposed(char *profile, const char *study,

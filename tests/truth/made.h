@@ -24,7 +24,8 @@ struct found *made_replayed(const struct found *measured, const char *study);
  * a status of what is not measured where it proposes nothing. */
 struct proposed {
     enum finding_status status;
-    double number; /* 0: its value is none */
+    double number;     /* 0: its value is none */
+    char because[160]; /* "" for no reason */
 };
 struct proposed made_proposed(char *profile, const char *study,
                               const char *component, const char *attribute);

@@ -92,6 +92,7 @@ struct size_question {
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
     bool steady;       /* … where most came back in every lap */
     bool in_pieces;    /* some ring was timed in several launches */
+    uint64_t least, most;  /* rings from that to that were looked at; 0: none */
     const char *unsettled; /* why some could not be warmed up as long as they
                               may need; NULL: none */
     size_t tried;
@@ -460,6 +461,8 @@ static struct search find_edge(struct size_question *q, uint64_t least,
                                        .most = most / line * line,
                                        .granularity = lines * line,
                                        .at_once = sms_at_once(q, most)};
+    q->least = q->least > 0 ? u64_min(q->least, range.least) : range.least;
+    q->most = u64_max(q->most, range.most);
     if (lab_ok(q->lab))
         search_size(&range, size_fits, q, &search, &q->lab->err);
     return search;
@@ -886,8 +889,7 @@ static void ask_rings(struct size_question *q)
         report_edge(q, &edge);
         return;
     }
-    finding_none(q->finding, why_no_largest,
-                 q->facts->fits - q->facts->fits / 4, 2 * q->facts->overflows);
+    finding_none(q->finding, why_no_largest, q->least, q->most);
     doubt_lines(q);
 }
 
