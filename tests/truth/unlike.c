@@ -567,6 +567,18 @@ START_TEST(what_hits_of_a_larger_ring_bounds_the_size)
 }
 END_TEST
 
+/* As far apart as pairs are asked they are of one line: rings told a sector. */
+START_TEST(a_line_longer_than_any_is_not_told)
+{
+    const struct proposed line = made_proposed(
+        gpu_made("sms=2 caches/l2={'line': 1024, 'sector': 32, 'sets': 16, "
+                 "'ways': 4, 'scope': 'gpu'}"),
+        "line", "l2", "line");
+    ck_assert_int_eq(line.status, STATUS_NOT_MEASURED);
+    ck_assert(strstr(line.because, "1024 B apart share lines") != NULL);
+}
+END_TEST
+
 /* What the first cache of constants answers counts as a hit of the next one,
  * however long it takes to read the clock: where the first one ends nothing
  * changes. */
@@ -595,6 +607,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 0, 1);
     tcase_add_test(t, what_hits_of_a_larger_ring_bounds_the_size);
     tcase_add_test(t, what_is_nearer_is_no_change);
+    tcase_add_test(t, a_line_longer_than_any_is_not_told);
     t = suite_slow(suite, 60);
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 1,
