@@ -428,6 +428,30 @@ static void blame_what_is_left(struct trying *t, const struct suspicion *s,
     free(because);
 }
 
+/* What an experiment loads beside its lines, as what leads the way into pages,
+ * comes into other sets of a cache that all SMs share than on the twin, whose
+ * addresses are others, and takes the place of one of as many lines as fit.  No
+ * value foretells that: other sets are asked, and only what fails there, too,
+ * is not as foretold. */
+static int fails_elsewhere(struct trying *t, const struct suspicion *s,
+                           size_t failed, bool *again)
+{
+    size_t wrong[DRAW_MOST] = {0};
+    struct suspicion other = {.component = s->component, .subject = s->subject};
+    *again = true;
+    if (strcmp(s->component, "l2") != 0 || failed != 1 || trying_late(t) ||
+        !suspicion_draw(t, &other))
+        return 0;
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < other.trials; i++)
+        status = trial_measure(&other.trial[i], t->device, t->err);
+    if (status == 0)
+        status = suspicion_failing(t, &other, wrong, &failed);
+    *again = failed > 0;
+    suspicion_free(&other);
+    return status;
+}
+
 static void blame(struct search *s, size_t failed)
 {
     char value[64];
@@ -507,10 +531,14 @@ int suspect(struct trying *t, struct suspicion *s)
     status = try_all(&search);
     if (status == 0)
         status = choose(&search, &less);
-    if (status == 0 && search.finding != NULL && search.failing == 0 &&
-        (failed > 0 || search.consistent))
+    const bool found = search.finding != NULL && search.failing == 0 &&
+                       (failed > 0 || search.consistent);
+    bool again = true;
+    if (status == 0 && !found && !less)
+        status = fails_elsewhere(t, s, failed, &again);
+    if (status == 0 && found)
         blame(&search, failed);
-    else if (status == 0 && !less)
+    else if (status == 0 && !less && again)
         blame_what_is_left(t, s, failed);
     rivals_free(&search.rivals);
     value_free(&search.value);
