@@ -594,6 +594,26 @@ START_TEST(short_lines_of_local_memory_overfill)
 }
 END_TEST
 
+/* Buggy result: of an L1.5 whose lines nobody knows words in a row were asked,
+ * which the first cache of constants has, and what its hits cost was in doubt.
+ */
+START_TEST(lines_that_are_not_known_are_those_in_front)
+{
+    static const char *const open[] = {"line", "sector",   "sets",
+                                       "ways", "set_bits", "policy"};
+    struct results results = {0};
+    truth_results("k20c", &results);
+    for (size_t k = 0; k < COUNT_OF(open); k++)
+        finding_none(results_edit(&results, "const_l15", open[k]), "open");
+    const struct validation v = validated("k20c", 1, 1, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_int_eq(
+        results_find(&results, "predicted.const_l15.latency")->status,
+        STATUS_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* ---- an L2 in parts ---------------------------------------------------- */
 
 static char *gpu_of_parts(void)
@@ -687,6 +707,7 @@ Suite *suite_truth_validate(void)
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
     tcase_add_test(t, short_lines_of_local_memory_overfill);
+    tcase_add_test(t, lines_that_are_not_known_are_those_in_front);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
     tcase_add_test(t, an_l2_in_parts_is_foretold);
     tcase_add_test(t, in_brief_sums_are_told);

@@ -186,16 +186,19 @@ static char *few_lines(struct trying *t, const struct level *l)
         (uint64_t)told_number(&t->told, l->component, "line"), l->apart);
     const uint64_t stride = line * (3 + 2 * rng_below(&t->rng, 3));
     uint64_t count = 3 + rng_below(&t->rng, 2);
-    /* What stands in front holds none of them. */
+    /* What stands in front holds none of them, each in a line of its own there.
+     */
     if (l->front != NULL) {
         const double before = told_number(&t->told, l->front, "size");
         const double size = told_number(&t->told, l->component, "size");
-        count = (uint64_t)(fmin(size, (double)l->most) * 0.6 / (double)line);
-        return size < 4 * before || count < 24
+        const uint64_t apart =
+            u64_max(line, (uint64_t)told_number(&t->told, l->front, "line"));
+        count = (uint64_t)(fmin(size, (double)l->most) * 0.6 / (double)apart);
+        return size < 4 * before || count < 24 || apart == l->apart
                    ? NULL
                    : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
                                " warm=4 visits=64 repeats=49",
-                               l->load, count * line, line);
+                               l->load, count * apart, apart);
     }
     return xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
                      " warm=3 visits=64 repeats=49",
@@ -392,6 +395,14 @@ static int cost_of_memory(struct trying *t, const char *text, bool sides,
     return status;
 }
 
+/* Where what was hit stays longest, as under RRIP, lines of earlier experiments
+ * are gone after a sweep of twelve L2s; of a large one of less. */
+static double flush_of(double size)
+{
+    static const double most = 256 << 20;
+    return fmax(fmin(12 * size, most), 2 * size);
+}
+
 static char *cold_lines(struct trying *t, double size, bool sides)
 {
     enum { MIB = 1 << 20, BYTES = 4 * MIB, LINES = 600, BEYOND = 36 * MIB };
@@ -403,7 +414,7 @@ static char *cold_lines(struct trying *t, double size, bool sides)
                              4 * size)
                  : xasprintf("trace op=cg bytes=%" PRIu64
                              " stride=%d flush=%.0f warm=0",
-                             (40 + drawn) * 384, 384, 2 * size);
+                             (40 + drawn) * 384, 384, flush_of(size));
 }
 
 /* Lines of L2 that were swept out. */
