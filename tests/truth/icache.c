@@ -310,6 +310,25 @@ START_TEST(half_of_the_sets_leave_room_to_share)
 }
 END_TEST
 
+/* Of seven functions, as fit where victims are of chance, others push out some
+ * now and fewer then.  Expected: every other warp uses the same copy.  Buggy
+ * result: none does, or every fourth. */
+START_TEST(chance_of_few_functions_hides_no_warp)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 warp_schedulers=2 caches={} "
+             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': %d, "
+             "           'policy': 'random', 'copies_per_sm': 2} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 6, 'l2': 164, 'memory': 400}",
+             _i);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert(is_true(findings, "icache_l0", "per_sm", 2, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Calls that come late by more than a miss costs are no misses; by less, they
  * are in its interval. */
 START_TEST(late_calls_are_no_misses)
@@ -692,6 +711,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
+    tcase_add_loop_test(slow, chance_of_few_functions_hides_no_warp, 10, 13);
     tcase_add_test(slow, constants_tell_the_sets_of_code);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,

@@ -106,13 +106,41 @@ static double missed_after(const struct code_load *l, const char *const *others,
     return end_laps(l, &s);
 }
 
-/* Whether the others push our code out as we do: half of it, but for what our
- * nearer cache may keep. */
+/* How much surer (the logarithm) it is that our calls miss at one rate and not
+ * at another, where that share of so many laps of them did.  Neither rate is
+ * surer than one more lap might show. */
+static double surer(const struct code_load *l, double one, double other,
+                    double share, double laps)
+{
+    const double n = (double)l->calls;
+    const double a = (one * n + 0.5) / (n + 1);
+    const double b = (other * n + 0.5) / (n + 1);
+    return laps * n *
+           (share * log(a / b) + (1 - share) * log((1 - a) / (1 - b)));
+}
+
+/*
+ * Whether the others push our code out as we do: half of it, but for what our
+ * nearer cache may keep.  Of few calls chance may push out less than half, or
+ * more, where victims are its own: unless it is surer than a thousand to one
+ * others are asked again, until there were a hundred calls.
+ */
 static bool others_push_out(const struct code_load *l,
                             const char *const *others, size_t count)
 {
-    const double half = l->calm + (l->pushed - l->calm) * l->seen / 2;
-    return missed_after(l, others, count) > half;
+    enum { ENOUGH = 100 };
+    const double sure = 7;
+    const double push = l->calm + (l->pushed - l->calm) * l->seen;
+    const double half = (l->calm + push) / 2;
+    double sum = 0, share = 0, laps = 0;
+    do {
+        sum += missed_after(l, others, count);
+        share = sum / ++laps;
+        const double sign = share > half ? 1 : -1;
+        if (sign * surer(l, push, l->calm, share, laps) >= sure)
+            break;
+    } while (lab_ok(l->lab) && laps * (double)l->calls < ENOUGH);
+    return share > half;
 }
 
 /* One does so, and does it again. */
