@@ -377,6 +377,26 @@ START_TEST(two_short_lines_are_no_longer_one)
 }
 END_TEST
 
+/* What comes ahead, and lines of the loop, push out lines that were just
+ * called, where victims are of chance.  Expected: lines of 128 B.  Buggy
+ * result: 64 B, since their first halves were gone as often as not. */
+START_TEST(lines_that_chance_pushed_out_are_as_long)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} "
+             "caches/i0={'line': 128, 'sector': 128, 'sets': 2, 'ways': 10, "
+             "           'policy': 'random'} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 9, 'l2': 430, 'memory': 630} "
+             "paths/instruction/prefetch=4");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l0", "sets", 2, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines of which a call brings half, and what comes ahead the others, most of
  * the time: half as long in twice as many sets they foretell nearly as much. */
 START_TEST(lines_that_mostly_come_whole_are_as_long)
@@ -700,6 +720,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, lines_get_shorter, 0, 2);
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_test(t, two_short_lines_are_no_longer_one);
+    tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);

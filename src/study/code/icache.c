@@ -430,23 +430,59 @@ static uint64_t first_of_line(uint64_t line, uint64_t nearest)
     return BLOCK - (two ? line / 2 + 32 : line);
 }
 
+/* In how many blocks a place costs a miss of the level. */
+static size_t blocks_missed(const struct curve *c, size_t level,
+                            const double *extra)
+{
+    return hits_above(extra, BLOCKS, extra_limit(c, level));
+}
+
+enum { END_OF_BLOCK = BLOCK - 32 };
+
+static const double *after_end(struct lab *lab, uint64_t then)
+{
+    return cold_cycles(
+        lab, &(struct cold_call){.called = END_OF_BLOCK, .then = then});
+}
+
+/*
+ * Whether the end of a block brings no line with that place: most blocks miss
+ * it.  Where a good part of them does, and of the rest not, what comes ahead
+ * may have pushed the line out again, or lines of the loop, if victims are of
+ * chance.  Then it is missed about as often as the end itself, called again, or
+ * as the middle of the block, which is of no line of the end: of 64 blocks,
+ * which deviate by four.
+ */
+static bool is_other_line(struct lab *lab, const struct curve *c, size_t level,
+                          const double *extra, uint64_t then)
+{
+    enum { ROUNDS = 4, AGREE = BLOCKS / 4 };
+    const uint64_t middle = BLOCK / 2 - 32;
+    size_t missed = blocks_missed(c, level, extra), same = 0, other = 0;
+    if (u64_min(missed, BLOCKS - missed) <= AGREE)
+        return missed > BLOCKS / 2;
+    for (int i = 1; lab_ok(lab) && i <= ROUNDS; i++) {
+        same += blocks_missed(c, level, after_end(lab, END_OF_BLOCK));
+        other += blocks_missed(c, level, after_end(lab, middle));
+        if (i < ROUNDS)
+            missed += blocks_missed(c, level, after_end(lab, then));
+    }
+    return 2 * missed > same + other;
+}
+
 /* The longest of 64 … 512 B of which the end brings the first half; so cold
  * code is called backwards, and what is fetched ahead is not met. */
 static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
 {
     struct fact_code *const code = fact_code_write(lab);
-    const uint64_t last = BLOCK - 32;
     size_t known = 0;
     for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
          line *= 2) {
-        const double extra = stats_median(
-            cold_cycles(lab,
-                        &(struct cold_call){
-                            .called = last,
-                            .then = first_of_line(line, code->level[0].line)}),
-            BLOCKS);
+        const uint64_t then = first_of_line(line, code->level[0].line);
+        const double *const extra = after_end(lab, then);
         for (size_t i = known; lab_ok(lab) && i < levels; i++)
-            if (code->level[i].line == 0 && extra > extra_limit(c, i))
+            if (code->level[i].line == 0 &&
+                is_other_line(lab, c, i, extra, then))
                 code->level[i].line = line / 2;
         while (known < levels && code->level[known].line > 0)
             known++;
