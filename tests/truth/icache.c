@@ -510,6 +510,26 @@ START_TEST(lines_of_the_loop_are_no_misses)
 }
 END_TEST
 
+/* Lines of the loop that what comes in pushes out bring others with them, and
+ * both have room in each of four sets.  Expected: a bound of the ways.  Buggy
+ * result: a way less, and none of the others in any set. */
+START_TEST(what_comes_with_the_loop_is_no_way)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
+                  "           'ways': 15, 'policy': 'fifo'} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 7, 'l2': 144, 'memory': 300} "
+                  "paths/instruction/prefetch=4");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    is_true(findings, "icache_l0", "ways", 15, 0);
+    is_true(findings, "icache_l0", "size", 7680, 0);
+    ck_assert(is_true(findings, "icache_l0", "sets", 4, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Expected: ways and size, or bounds of them.  Buggy result: 16 ways, with room
  * for one line more of the loop in each set, since five lines, as come at each
  * call, were fewer than the loop has in all. */
@@ -727,6 +747,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 2);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
+    tcase_add_test(t, what_comes_with_the_loop_is_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);

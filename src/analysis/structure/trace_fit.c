@@ -367,6 +367,16 @@ static void remember_late(struct trace_search *t, const struct trace_model *c)
     trace_rival_weigh(r, &t->outcome);
 }
 
+/* Where a line that is used stays no longer for it those of the neighbour are
+ * pushed out, and as often as they come again what is fetched ahead does: that
+ * takes room, too, where the model does not run it. */
+static size_t own_most(const struct trace_range *range,
+                       const struct trace_model *c)
+{
+    const bool others = c->policy == TRACE_FIFO && !c->touched;
+    return range->own_most + (others ? range->ahead : 0);
+}
+
 /* With the neighbour's lines where they make the least otherwise; false:
  * nowhere is there about as much room. */
 static bool place_neighbour(const struct trace_search *t,
@@ -376,7 +386,8 @@ static bool place_neighbour(const struct trace_search *t,
 {
     size_t least = SIZE_MAX;
     struct trace_model at = *c;
-    for (at.own = t->range.own_least; at.own <= t->range.own_most; at.own++)
+    const size_t most = own_most(&t->range, c);
+    for (at.own = t->range.own_least; at.own <= most; at.own++)
         for (at.own_at = 0; least > 0 && at.own_at < at.sets; at.own_at++) {
             const size_t sum = sum_otherwise(sets, best, &at, least);
             if (sum < least) {
@@ -410,7 +421,7 @@ static void remember_same_room(struct trace_search *t,
 static void remember_alike(struct trace_search *t,
                            const struct trace_model *best)
 {
-    const uint64_t spare = t->range.own_most - t->range.own_least;
+    const uint64_t spare = own_most(&t->range, best) - t->range.own_least;
     const uint64_t reach = spare / best->sets + MORE_ROOM;
     struct otherwise *const sets = otherwise_of(t, best);
     struct trace_model c = *best;
