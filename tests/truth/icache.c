@@ -397,6 +397,27 @@ START_TEST(lines_that_chance_pushed_out_are_as_long)
 }
 END_TEST
 
+/* Expected: a tree of four ways.  Buggy result: lru, since three ways looked
+ * better at first, of which there is no tree, and only those were thought of
+ * with every policy. */
+START_TEST(a_late_shape_has_all_policies)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
+                  "           'ways': 16, 'policy': 'nru'} "
+                  "caches/i1={'line': 256, 'sector': 32, 'sets': 35, "
+                  "           'ways': 4, 'policy': 'plru'} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 9, 'i1': 69, 'l2': 462, "
+                  "                   'memory': 700} "
+                  "paths/instruction/prefetch=1");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"), "plru");
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines of which a call brings half, and what comes ahead the others, most of
  * the time: half as long in twice as many sets they foretell nearly as much. */
 START_TEST(lines_that_mostly_come_whole_are_as_long)
@@ -741,6 +762,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
+    tcase_add_test(t, a_late_shape_has_all_policies);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);

@@ -350,6 +350,15 @@ static size_t sum_otherwise(const struct otherwise *sets,
     return sum;
 }
 
+static const struct trace_rival *likeliest(const struct trace_search *t)
+{
+    const struct trace_rival *best = NULL;
+    for (size_t i = 0; i < t->count; i++)
+        if (best == NULL || trace_rival_lead(&t->rival[i], best) > 0)
+            best = &t->rival[i];
+    return best;
+}
+
 /* One that came to mind late is held against what was seen before. */
 static void remember_late(struct trace_search *t, const struct trace_model *c)
 {
@@ -433,6 +442,16 @@ static void remember_alike(struct trace_search *t,
     remember_same_room(t, best);
 }
 
+/* Shapes are compared by few policies, and only the best of them is thought of
+ * with all: another may turn out better than it, and be better yet with one of
+ * those. */
+static void remember_other_policies(struct trace_search *t)
+{
+    struct trace_model c = likeliest(t)->c;
+    for (c.policy = 0; c.policy < TRACE_POLICIES; c.policy++)
+        remember_late(t, &c);
+}
+
 /* ---- the verdict -------------------------------------------------------- */
 
 /* Drops of the fit what a rival that foretells as much has otherwise. */
@@ -481,15 +500,6 @@ static void leave_open(const struct trace_range *range, struct trace_fit *fit)
         fit->ways = fit->size = 0;
     if (range->least < (double)fit->least)
         fit->least = (uint64_t)range->least;
-}
-
-static const struct trace_rival *likeliest(const struct trace_search *t)
-{
-    const struct trace_rival *best = NULL;
-    for (size_t i = 0; i < t->count; i++)
-        if (best == NULL || trace_rival_lead(&t->rival[i], best) > 0)
-            best = &t->rival[i];
-    return best;
 }
 
 /* Dice are thrown for rivals that are by so much less likely than the best one
@@ -563,14 +573,13 @@ static bool judge(const struct trace_search *t, struct trace_fit *fit)
 
 bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
 {
-    const struct trace_rival *const best = likeliest(t);
     *fit = (struct trace_fit){0};
-    if (best == NULL || t->outcome.count == 0)
+    if (t->count == 0 || t->outcome.count == 0)
         return false;
-    if (t->range.own_most > 0 && !trace_model_is_chance(&best->c)) {
-        const struct trace_model model = best->c;
-        remember_alike(t, &model);
-    }
+    remember_other_policies(t);
+    const struct trace_model best = likeliest(t)->c;
+    if (t->range.own_most > 0 && !trace_model_is_chance(&best))
+        remember_alike(t, &best);
     if (judge(t, fit))
         return true;
     const size_t plain = t->count;
