@@ -507,6 +507,34 @@ START_TEST(parts_of_lines_hide_no_chance)
 }
 END_TEST
 
+/* Ways of which one goes little more often than the others are told from none
+ * such by no number of calls that there is time for.  Expected: random, to so
+ * much as was told.  Buggy result: random without a word. */
+START_TEST(chance_is_alike_within_a_bound)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 64, 'sector': 64, 'sets': 7, "
+                  "           'ways': 13} "
+                  "caches/i1={'line': 256, 'sector': 256, 'sets': 32, "
+                  "           'ways': 3, 'policy': {'kind': 'weighted', "
+                  "           'weights': [4, 3, 3]}} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 4, 'i1': 51, 'l2': 426, "
+                  "                   'memory': 700}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    const json_t *const f = json_object_get(findings, "icache_l1.policy");
+    const double within = json_number_value(
+        json_object_get(json_object_get(f, "protocol"), "weights_within"));
+    ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"),
+                     "random");
+    /* They deviate by 0.47, of 3.3. */
+    ck_assert_double_gt(within, 0.47 / 3.3);
+    ck_assert_double_lt(within, 0.25);
+    json_decref(findings);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -767,6 +795,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
     tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 2);
+    tcase_add_test(t, chance_is_alike_within_a_bound);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_comes_with_the_loop_is_no_way);

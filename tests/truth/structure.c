@@ -171,6 +171,28 @@ static bool has_equal_weights(const struct cache_shape *shape)
     return true;
 }
 
+/* Weights may deviate by so much, as a part of their mean, of what a study says
+ * are victims of equal chance: those of fewer calls are told no better. */
+static bool are_weights_within(const struct cache_shape *shape, double within)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t way = 0; way < shape->set_ways[0]; way++) {
+        sum += shape->weights[way];
+        squares += shape->weights[way] * shape->weights[way];
+    }
+    const double ways = shape->set_ways[0], mean = sum / ways;
+    return squares / ways - mean * mean < within * within * mean * mean;
+}
+
+static double weights_within(const struct check *c, const char *component)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%s.policy", component);
+    const json_t *const f = json_object_get(c->seen->findings, id);
+    return json_number_value(
+        json_object_get(json_object_get(f, "protocol"), "weights_within"));
+}
+
 /* Two ways leave a tree and a bit a way nothing to do but LRU. */
 static bool acts_as(const struct cache_shape *shape, enum cache_policy other)
 {
@@ -216,8 +238,12 @@ static void claim_policy(struct check *c, const char *component,
 {
     const bool random = acts_as(shape, POLICY_RANDOM);
     const bool weighted = shape->policy == POLICY_WEIGHTED;
-    claim(c, component, "policy", most_ways(shape) > 1 ? need : MAY,
-          list_of_policies(shape), is_one_of);
+    json_t *const policies = list_of_policies(shape);
+    if (weighted && are_weights_within(shape, weights_within(c, component)))
+        json_array_append_new(policies,
+                              json_string(cache_policy_name(POLICY_RANDOM)));
+    claim(c, component, "policy", most_ways(shape) > 1 ? need : MAY, policies,
+          is_one_of);
     claim(c, component, "policy_weights",
           random     ? MAY
           : weighted ? need
@@ -301,11 +327,9 @@ static enum need need_of_inside(const struct profile *profile,
 /* Of a cache in two parts an SM sees two: what is inside is told of both. */
 static void compare_cache(struct check *c, const struct component *component)
 {
-    static const char *const all[] = {"sets",           "ways",
-                                      "set_ways",       "policy",
-                                      "policy_weights", "shares_with",
-                                      "per_sm",         "copy_of_warp",
-                                      NULL};
+    static const char *const all[] = {"sets",   "ways",           "set_ways",
+                                      "policy", "policy_weights", "shares_with",
+                                      "per_sm", "copy_of_warp",   NULL};
     const struct profile_cache *const cache =
         component_cache(c->seen->profile, component);
     if (cache == NULL) {
@@ -389,7 +413,7 @@ static void compare_tlb(struct check *c, size_t level)
 {
     static const char *const names[] = {"tlb_l1", "tlb_l2", "tlb_l3"};
     static const char *const all[] = {
-        "entries", "page",   "region",       "reach",       "sets", "ways",
+        "entries",  "page",   "region",       "reach",       "sets", "ways",
         "set_ways", "policy", "miss_penalty", "sms_sharing", NULL};
     const struct profile *const p = c->seen->profile;
     const char *const name = names[level];
@@ -510,8 +534,8 @@ static void add_pattern(json_t *list, bool exists, double cycles, bool sure)
     if (!exists)
         json_array_append_new(list, json_null());
     else
-        json_array_append_new(list, json_pack("{sfsb}", "cycles", cycles,
-                                              "sure", (int)sure));
+        json_array_append_new(
+            list, json_pack("{sfsb}", "cycles", cycles, "sure", (int)sure));
 }
 
 /* True if a cache has a line for each page that makes the TLBs miss, and memory

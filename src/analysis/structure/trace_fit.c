@@ -595,6 +595,12 @@ bool trace_fit_is_chance(const struct trace_fit *fit)
     return fit->policy == POLICY_RANDOM || fit->policy == POLICY_WEIGHTED;
 }
 
+/* What is nearer to none than to the least that is thought of is none. */
+double trace_fit_weights_within(void)
+{
+    return sqrt(trace_policies[TRACE_WEIGHTED].uneven / 2);
+}
+
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
     const struct trace_model c = {.line = fit->model_line,

@@ -79,6 +79,9 @@ void trace_search_free(struct trace_search *search);
 
 /* Whether victims are of chance. */
 bool trace_fit_is_chance(const struct trace_fit *fit);
+/* Ways that weigh alike are told from ways that do not: by less than so much,
+ * as a part of their mean, weights may deviate. */
+double trace_fit_weights_within(void);
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);

@@ -973,6 +973,9 @@ static void report_policy(struct cache_question *q, const struct trace_fit *fit)
     else
         finding_value(f, STATUS_MEASURED,
                       value_text(cache_policy_name(fit->policy)));
+    if (fit->policy == POLICY_RANDOM && f->status == STATUS_MEASURED)
+        finding_protocol(f, "weights_within",
+                         value_number(trace_fit_weights_within()));
     finding_protocol(f, "agrees", value_number(fit->agrees));
     finding_cite(f, q->draws.experiment);
 }
