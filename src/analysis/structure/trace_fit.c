@@ -251,6 +251,7 @@ void trace_search_free(struct trace_search *t)
     free(t->check);
     free(t->rival);
     free(t->outcome.hit);
+    free(t->outcome.at);
     free(t);
 }
 
@@ -276,7 +277,9 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
     struct trace_seen_visits seen = trace_model_seen(check, &t->range);
     struct trace_outcome *const o = &t->outcome;
     o->hit = xreallocarray(o->hit, o->count + seen.count, sizeof *o->hit);
+    o->at = xreallocarray(o->at, o->count + seen.count, sizeof *o->at);
     memcpy(o->hit + o->count, seen.hit, seen.count * sizeof *o->hit);
+    memcpy(o->at + o->count, seen.at, seen.count * sizeof *o->at);
     expect_all(t, &seen);
     for (size_t i = 0; i < t->count; i++) {
         struct trace_rival *const r = &t->rival[i];

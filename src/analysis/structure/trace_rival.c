@@ -1,6 +1,9 @@
 #include "analysis/structure/trace_rival.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 
 /* A cache explains the visits if so few are not as it foretells, of hits or of
  * misses, whichever are fewer: of as many as those or more would one be wrong
@@ -116,6 +119,68 @@ static bool is_expected(const struct trace_rival *r,
            r->likelihood[part] > alike + GAIN_LEAST;
 }
 
+/* How much more visits hit than is foretold, of one place. */
+struct place {
+    uint64_t at;
+    double seen, off, var; /* … and the variance that chance has of that */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct place *)a)->at;
+    const uint64_t y = ((const struct place *)b)->at;
+    return (x > y) - (x < y);
+}
+
+/* The mixed visits by what they asked for; returns how many places. */
+static size_t gather_places(const struct trace_rival *r,
+                            const struct trace_outcome *o, struct place *places)
+{
+    const size_t seen = o->end[TRACE_MIXED];
+    size_t last = 0;
+    for (size_t i = 0; i < seen; i++) {
+        const double p = r->chance[i];
+        places[i] =
+            (struct place){o->at[i], 1, (double)o->hit[i] - p, p * (1 - p)};
+    }
+    qsort(places, seen, sizeof *places, by_place);
+    for (size_t i = 1; i < seen; i++)
+        if (places[i].at != places[last].at)
+            places[++last] = places[i];
+        else {
+            places[last].seen++;
+            places[last].off += places[i].off;
+            places[last].var += places[i].var;
+        }
+    return seen > 0 ? last + 1 : 0;
+}
+
+/*
+ * Whether each place hits as often as it is expected to, as all together do.
+ * In sets that are others some places meet more lines than is thought, and some
+ * less: whatever the chance of all is, their own is another.  Of each place the
+ * square of what it is off by is more than chance makes it by that; surely, if
+ * it is by three deviations.
+ */
+static bool is_expected_everywhere(const struct trace_rival *r,
+                                   const struct trace_outcome *o)
+{
+    if (o->at == NULL)
+        return true;
+    struct place *const places =
+        xcalloc(o->end[TRACE_MIXED] + 1, sizeof *places);
+    const size_t count = gather_places(r, o, places);
+    double more = 0, squares = 0, variance = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct place *const p = &places[i];
+        more += p->off * p->off - p->var;
+        squares += p->seen * p->seen;
+        variance += 2 * p->var * p->var;
+    }
+    free(places);
+    return more - 3 * sqrt(variance) <= EXPECTED_OFF * EXPECTED_OFF * squares;
+}
+
 /* Of one set any chance looks like random victims, and so it tells nothing. */
 bool trace_rival_explains(const struct trace_rival *r,
                           const struct trace_outcome *o)
@@ -124,7 +189,8 @@ bool trace_rival_explains(const struct trace_rival *r,
         return false;
     return trace_model_is_chance(&r->c)
                ? r->c.sets > 1 && is_expected(r, o, TRACE_MIXED) &&
-                     is_expected(r, o, TRACE_APART)
+                     is_expected(r, o, TRACE_APART) &&
+                     is_expected_everywhere(r, o)
                : is_foretold(r, o);
 }
 

@@ -15,10 +15,11 @@ struct trace_rival {
     double likelihood[TRACE_KINDS];
 };
 
-/* What became of them, where those of each kind end, and which are of many
- * lines. */
+/* What became of them and what they asked for, where those of each kind end,
+ * and which are of many lines. */
 struct trace_outcome {
     bool *hit;
+    uint64_t *at; /* NULL: nobody asks for that */
     size_t count, end[TRACE_KINDS], many, many_end;
 };
 
