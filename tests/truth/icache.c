@@ -535,6 +535,45 @@ START_TEST(chance_is_alike_within_a_bound)
 }
 END_TEST
 
+static double bound_of(const json_t *findings, const char *id)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    return json_is_number(value) ? json_number_value(value) : 0;
+}
+
+/* Indexes of XORs, which no model has: of few sets, of whose lines the nearest
+ * cache has those that fit, so that none of them is seen to overflow; and with
+ * victims of chance, which are missed as often as is thought, but not of each
+ * function.  Expected: not measured, since none foretells that.  Buggy result:
+ * one set for four; 16 for 32. */
+START_TEST(sets_that_no_model_has_are_not_others)
+{
+    static const char *const i0[] = {"'sets': 31, 'ways': 8, 'policy': 'fifo'",
+                                     "'sets': 14, 'ways': 5"};
+    static const char *const i1[] = {
+        "'sets': 4, 'ways': 74, 'set_bits': [[7, 9, 10], [8, 11]]",
+        "'sets': 32, 'ways': 8, "
+        "'set_bits': [[7, 12], [8, 13], [9, 12], 10, 11], "
+        "'policy': 'random'"};
+    static const double sets[] = {4, 32};
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
+             "caches/i1={'line': 128, 'sector': 64, %s} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 5, 'i1': 82, 'l2': 299, "
+             "                   'memory': 600} "
+             "paths/instruction/prefetch=%d",
+             i0[_i], i1[_i], _i == 0 ? 4 : 0);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    is_true(findings, "icache_l1", "line", 128, 0);
+    is_true(findings, "icache_l1", "sets", sets[_i], 0);
+    ck_assert_double_le(bound_of(findings, "icache_l1.ways"), _i == 0 ? 74 : 8);
+    json_decref(findings);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -598,13 +637,6 @@ START_TEST(lines_of_the_loop_are_no_way)
     json_decref(findings);
 }
 END_TEST
-
-static double bound_of(const json_t *findings, const char *id)
-{
-    const json_t *const value =
-        json_object_get(json_object_get(findings, id), "value");
-    return json_is_number(value) ? json_number_value(value) : 0;
-}
 
 /* Random victims of few calls that come so far pass for a policy with more
  * ways, of which the least is no bound. */
@@ -796,6 +828,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
     tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 2);
     tcase_add_test(t, chance_is_alike_within_a_bound);
+    tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 2);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_comes_with_the_loop_is_no_way);

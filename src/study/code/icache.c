@@ -825,15 +825,31 @@ static double late_share(const struct cache_question *q)
     return (double)late / (double)calls;
 }
 
+/* What the clock may tell wrongly of lines that fit: no more than of laps that
+ * do, by five deviations. */
+static double late_most(const struct cache_question *q,
+                        const struct trace_fit *fit)
+{
+    const double late = late_share(q) * fit->fitting;
+    return late + 5 * sqrt(late + 1);
+}
+
 /* Sets of more ways than that overflow by a few lines if they are others, be it
  * that some have more ways: a part that models of equal sets may take for what
- * the clock tells wrongly.  Of lines that fit no more are missed than of laps
- * that do, by five deviations, or they are others. */
+ * the clock tells wrongly. */
 static bool overflows(const struct cache_question *q,
                       const struct trace_fit *fit)
 {
-    const double late = late_share(q) * fit->fitting;
-    return fit->missed > late + 5 * sqrt(late + 1);
+    return fit->missed > late_most(q, fit);
+}
+
+/* Whether sets that are others would be seen to: of lines that a nearer cache
+ * has hardly any call comes so far. */
+static bool would_overflow(const struct cache_question *q,
+                           const struct trace_fit *fit)
+{
+    const double spread = 0.4 / sqrt((double)fit->model_ways);
+    return spread * fit->fitting > late_most(q, fit);
 }
 
 /* Of fewer ways chance and noise may be what no model has; but not if sets that
@@ -845,7 +861,8 @@ static bool is_shown(const struct cache_question *q,
     if (fit->model_ways <= WAYS_SHOWN && !is_disturbed(fit))
         return true;
     return !overflows(q, fit) &&
-           (fit->model_ways <= WAYS_SHOWN || !is_uncertain(fit));
+           (fit->model_ways <= WAYS_SHOWN ||
+            (!is_uncertain(fit) && would_overflow(q, fit)));
 }
 
 static bool is_one(const struct trace_fit *fit)
