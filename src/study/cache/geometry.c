@@ -1326,6 +1326,17 @@ static void split_modulo(const struct eviction *e, struct geometry *g)
     g->from_bit = log2_of(e->unit);
 }
 
+/* Whether the others fill the first line's set.  Where victims are picked by
+ * chance a few of its loads that are disturbed look like a crowd; that it puts
+ * one of them out is told from these. */
+static bool fill_its_set(struct eviction *e, const struct script_lines *set)
+{
+    const struct script_lines group = group_of(set);
+    return e->chancy ? eviction_evicts(e, &group,
+                                       &(struct segment){set->at[0], 1, 0}, 1)
+                     : eviction_crowds(e, set, &(struct segments){0});
+}
+
 /*
  * Whether what lies so many bytes from the lines of a set, within blocks of
  * twice as many, is of the same lines: it fills the set in their place, and
@@ -1347,7 +1358,7 @@ static bool is_one_line(struct eviction *e, const struct script_lines *set,
             return false;
         others[i] = (struct segment){moved.at[i + 1], 1, 0};
     }
-    return eviction_crowds(e, &moved, &(struct segments){0}) &&
+    return fill_its_set(e, &moved) &&
            !eviction_evicts(e, &group, others, group.count);
 }
 
