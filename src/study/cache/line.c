@@ -439,11 +439,16 @@ static void report_at_least(const struct line_question *q, struct finding *f)
     finding_because(f, why_line_at_least, q->row->bound);
 }
 
-/* Longer candidates were none, and whether the sector is one is not proved. */
+/* Longer candidates were none, and whether the shortest is one is not proved.
+ */
 static void report_unproved(const struct line_question *q, struct finding *f,
                             const char *why)
 {
     keep_sector(q);
+    if (q->sector->bound) {
+        finding_none(f, "%s", why);
+        return;
+    }
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->sector->bytes));
     f->has_interval = false;
     finding_because(f, "%s", why);
@@ -780,24 +785,24 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
 }
 
 /*
- * That nothing longer than the sector is overfull may be since the cache is
- * larger than its rings told, by 1.7 and more: then as many sectors fit, too.
+ * That nothing longer than the shortest candidate is overfull may be since the
+ * cache is larger than its rings told, by 1.7 and more: then as many of the
+ * shortest fit, too.
  * Of unlike parts a ring of twice as many elements settles as late as one of
  * half as many, which fit: it is timed once it was chased for two laps.
  */
-static void check_sector(struct line_question *q, struct finding *f)
+static void check_shortest(struct line_question *q, struct finding *f)
 {
-    const uint64_t elements = 2 * q->facts->fits / q->sector->bytes;
+    const uint64_t line = shortest(q), elements = 2 * q->facts->fits / line;
     bool surely;
-    if (q->line->paired || q->line->bound || q->sector->bound ||
-        q->line->bytes != q->sector->bytes)
+    if (q->line->paired || q->line->bound != q->sector->bound ||
+        q->line->bytes != line)
         return;
     while (q->facts->near_fits > 0 && q->visits < 2 * elements)
         q->visits *= 2;
     if (elements > ELEMENTS_SETTLED && q->facts->near_fits > 0)
         report_unproved(q, f, why_misses_alike);
-    else if ((!is_overfull(q, q->sector->bytes, &surely) || q->some) &&
-             lab_ok(q->lab))
+    else if ((!is_overfull(q, line, &surely) || q->some) && lab_ok(q->lab))
         report_unproved(q, f, why_line_unfilled);
 }
 
@@ -823,7 +828,7 @@ static void ask_line(struct line_question *q, struct finding *f)
     if (is_hashable(q) || !over || !surely)
         check_by_pairs(q, f);
     if (!over && lab_excuse(q->lab) == NULL && lab_ok(q->lab))
-        check_sector(q, f);
+        check_shortest(q, f);
     if (!concluded && q->line->bytes == 0)
         finding_none(f, why_line_absurd, line);
 }
