@@ -242,12 +242,61 @@ START_TEST(halves_that_go_alone_do_not_make_it_smaller)
         "verdict");
     const json_t *const size = json_object_get(findings, "const_l15.size");
     const json_t *const within = json_object_get(size, "interval");
+    const char *const status = truth_text(findings, "const_l15.size", "status");
+    const double bytes = json_number_value(json_object_get(size, "value"));
+    /* As many as rings hold, or those with what the level before may keep. */
+    if (strcmp(status, "at_least") == 0) {
+        ck_assert_double_ge(bytes, 25 * 17 * 64 - 64);
+        ck_assert_double_le(bytes, 25 * 17 * 64);
+    } else {
+        ck_assert_str_eq(status, "at_most");
+        ck_assert_double_ge(bytes, 25 * 17 * 64);
+        ck_assert_double_le(json_number_value(json_array_get(within, 0)),
+                            25 * 17 * 64);
+    }
+    json_decref(findings);
+}
+END_TEST
+
+/* Lines of half as many bytes as are asked for at a time, of which no even
+ * number fits: rings tell it to what is asked for. */
+START_TEST(a_size_is_known_to_what_is_asked_for)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 128, 'sets': "
+                 "1, 'ways': 5} caches/const_l15={'line': 64, 'sector': 64, "
+                 "'sets': 1, 'ways': 45} paths/constant={'const_l1': 21, "
+                 "'const_l15': 81, 'l2': 253, 'memory': 510}"),
+        "verdict");
+    const json_t *const within = json_object_get(
+        json_object_get(findings, "const_l15.size"), "interval");
+    double size = 0;
+    ck_assert(truth_number(findings, "const_l15.size", &size));
+    ck_assert_double_eq(size, 44 * 64);
+    ck_assert_double_eq(json_number_value(json_array_get(within, 0)), size);
+    ck_assert_double_eq(json_number_value(json_array_get(within, 1)),
+                        46 * 64 - 1);
+    json_decref(findings);
+}
+END_TEST
+
+/* Rings in order come to half of the sets, and elsewhere twice as many lines
+ * fit of each length: that none is too long says nothing, nor where rings end
+ * how much fits. */
+START_TEST(what_holds_more_than_its_rings_bounds_nothing_from_above)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+                 "'ways': 6} caches/const_l15={'line': 256, 'sector': 64, "
+                 "'sets': 4, 'ways': 16, 'set_bits': [[14, 15], [10, 14]]} "
+                 "paths/constant={'const_l1': 36, 'const_l15': 94, 'l2': 220, "
+                 "'memory': 424}"),
+        "verdict");
+    const json_t *const size = json_object_get(findings, "const_l15.size");
+    truth_unmeasured(findings, "const_l15.line", "more fit somewhere");
     ck_assert_str_eq(truth_text(findings, "const_l15.size", "status"),
-                     "at_most");
-    ck_assert_double_ge(json_number_value(json_object_get(size, "value")),
-                        25 * 17 * 64);
-    ck_assert_double_le(json_number_value(json_array_get(within, 0)),
-                        25 * 17 * 64);
+                     "at_least");
+    ck_assert_ptr_null(json_object_get(size, "interval"));
     json_decref(findings);
 }
 END_TEST
@@ -398,6 +447,9 @@ static Suite *half(const char *name, int which)
         tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
         tcase_add_test(t, halves_that_go_alone_do_not_make_it_smaller);
         tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
+        tcase_add_test(t, a_size_is_known_to_what_is_asked_for);
+        tcase_add_test(
+            t, what_holds_more_than_its_rings_bounds_nothing_from_above);
     }
     if (which == 0)
         tcase_add_loop_test(t, caches_behind_others_are_seen, 0,

@@ -31,6 +31,7 @@ struct truth {
     bool exists;
     bool bound;
     double value, tolerance;
+    double piece; /* what is asked for at once, of which nothing tells parts */
 };
 
 enum { TRUTHS_MAX = 80 };

@@ -685,14 +685,14 @@ static uint64_t most_that_hit(struct size_question *q,
 }
 
 /* The lines that hit in a lap were there when it began: a bound from below for
- * every index and policy. */
+ * every index and policy.  None is known from above: where rings end a hashed
+ * index may have room. */
 static void report_bound(struct size_question *q, uint64_t bytes,
                          const char *why)
 {
     struct finding *const f = q->finding;
     finding_value(f, STATUS_AT_LEAST, value_number((double)bytes));
-    finding_interval(f, (double)bytes,
-                     (double)u64_max(bytes, q->facts->overflows), -1);
+    f->has_interval = false;
     finding_because(f, "%s", why);
 }
 
@@ -720,14 +720,16 @@ static void report_most(struct size_question *q, uint64_t size, double kept)
     finding_because(q->finding, why_size_at_most_kept, 100 * kept);
 }
 
-/* A clean edge is known to the line, and a size is whole lines.  The chance
- * that spikes misled a verdict is known and tiny, but it is not all that may.
- */
+/* A clean edge is known to the line, and a size is whole lines; of lines that
+ * may be shorter than what a ring loads at a time it is less than the next ring
+ * that does not fit.  The chance that spikes misled a verdict is known and
+ * tiny, but it is not all that may. */
 static void report_size(struct size_question *q, uint64_t size)
 {
     struct finding *const f = q->finding;
+    const uint64_t part = part_beside(q);
     finding_measured(f, (double)size);
-    finding_interval(f, (double)size, (double)size, -1);
+    finding_interval(f, (double)size, (double)(size + part - (part > 0)), -1);
 }
 
 /* Of what is loaded in larger pieces than lines, one piece more may fit in

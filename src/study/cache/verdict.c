@@ -169,6 +169,7 @@ static void bound_by_order(struct finding *size, const char *why)
     if (size->status != STATUS_MEASURED)
         return;
     finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
+    size->has_interval = false;
     finding_because(size, "%s", why);
 }
 
@@ -190,6 +191,15 @@ static void adopt(struct finding *size, const struct finding *overfill)
     doubt_coarse(size);
 }
 
+/* Rings tell it but to what is asked for at a time, of which lines may be
+ * parts: then what has lost one of two looks lost, and that fewer are left of
+ * random ones than are of a ring denies nothing. */
+static bool is_in_pieces(const struct finding *size)
+{
+    return size->status == STATUS_MEASURED && size->has_interval &&
+           size->interval[1] > size->value.number;
+}
+
 /* What is left of lines in random order depends on nothing that rings depend
  * on: where both have a number and differ by more than chance makes them differ
  * once in a thousand, neither is known; where rings have none, or a bound, it
@@ -199,9 +209,11 @@ static void compare_with_overfill(struct finding *size,
 {
     const double bytes = overfill->value.number;
     const double low = overfill->interval[0], high = overfill->interval[1];
-    if (size->status == STATUS_MEASURED && size->value.number >= low &&
+    if (size->status == STATUS_MEASURED && size->interval[1] >= low &&
         size->value.number <= high)
         finding_protocol(size, "by_overfill", value_number(bytes));
+    else if (is_in_pieces(size) && high < size->value.number)
+        bound_by_order(size, why_size_at_least_parts);
     else if (size->status == STATUS_MEASURED)
         finding_none(size, why_by_overfill, size->value.number, low, high);
     else if (allows(size, low, high))
@@ -223,10 +235,7 @@ static void judge_rings_of_parts(struct finding *size)
 {
     if (size->status == STATUS_AT_LEAST)
         finding_none(size, why_rings_alone, size->value.number);
-    if (size->status != STATUS_MEASURED)
-        return;
-    finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
-    finding_because(size, why_near_end);
+    bound_by_order(size, why_near_end);
 }
 
 static bool is_within(const struct finding *f, const struct finding *overfill)
