@@ -161,6 +161,15 @@ static const struct {
      "paths/constant={'const_l1': 22, 'const_l15': 85, 'l2': 250, "
      "'memory': 500}",
      "const_l15", "4", "23", "random"},
+    /* Whether lines are longer than what is asked for at once, beside noise. */
+    {"sms=1 caches/l2={'line': 128, 'sector': 64, 'sets': 64, 'ways': 4, "
+     "'scope': 'gpu'} caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+     "'ways': 4} caches/const_l15={'line': 128, 'sector': 64, 'sets': 4, "
+     "'ways': 5, 'policy': 'random', 'set_bits': [[7,11],[8,9]]} "
+     "paths/constant={'const_l1': 36, 'const_l15': 94, 'l2': 420, "
+     "'memory': 724} noise={'jitter_cycles': 1.5, 'spike_rate': 0.0028, "
+     "'spike_cycles': 571}",
+     "const_l15", "4", "5", "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,
