@@ -301,6 +301,26 @@ START_TEST(what_holds_more_than_its_rings_bounds_nothing_from_above)
 }
 END_TEST
 
+/* There are too few constants to tell the line, but sets do, and what they hold
+ * is what rings held. */
+START_TEST(sets_that_hold_what_rings_held_are_the_size)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+                 "'ways': 4} caches/const_l15={'line': 128, 'sector': 64, "
+                 "'sets': 32, 'ways': 7, 'set_bits': "
+                 "[[7], [8], [9], [10, 12], [11, 12]]} paths/constant="
+                 "{'const_l1': 36, 'const_l15': 94, 'l2': 420, "
+                 "'memory': 724}"),
+        "verdict");
+    double size = 0;
+    ck_assert_msg(truth_number(findings, "const_l15.size", &size), "%s",
+                  truth_text(findings, "const_l15.size", "because"));
+    ck_assert_double_eq(size, 32 * 7 * 128);
+    json_decref(findings);
+}
+END_TEST
+
 /* Caches of constants behind others that once were not seen, and what hits
  * cost. */
 static const struct {
@@ -448,6 +468,7 @@ static Suite *half(const char *name, int which)
         tcase_add_test(t, halves_that_go_alone_do_not_make_it_smaller);
         tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
         tcase_add_test(t, a_size_is_known_to_what_is_asked_for);
+        tcase_add_test(t, sets_that_hold_what_rings_held_are_the_size);
         tcase_add_test(
             t, what_holds_more_than_its_rings_bounds_nothing_from_above);
     }

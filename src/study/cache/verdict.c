@@ -389,6 +389,16 @@ static void compare_with_sets(const struct lab *lab, const char *component,
     finding_interval(size, fmin(bytes, rings), fmax(bytes, rings), -1);
 }
 
+/* Of rings as many bytes surely fit as sets have: neither needs the other's
+ * edge. */
+static bool is_bound_reached(const struct finding *rings,
+                             const struct finding *sets)
+{
+    return sets != NULL && sets->status == STATUS_MEASURED &&
+           rings->status == STATUS_AT_LEAST &&
+           rings->value.number == sets->value.number;
+}
+
 /* Of what an SM has: rings are corrected by what sets or lines in random order
  * say, and are but a bound where neither does.  Sets of another path that
  * shares the storage count if the latter allow them. */
@@ -406,8 +416,9 @@ static void judge_of_sm(struct lab *lab, const char *component,
         bound_by_order(f, why_size_at_least_line);
     doubt_by_change(f, estimate(lab, "change", component, "size"));
     const bool confirmed = is_within(sets, overfill);
-    if (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
-        !do_agree(rings, sets))
+    if (is_bound_reached(f, sets) ||
+        (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
+         !do_agree(rings, sets)))
         finding_copy(f, sets);
     else if (sets != NULL && (sets->status != STATUS_DERIVED ||
                               (are_sets_known(lab, component) && confirmed)))
