@@ -89,8 +89,33 @@ static uint64_t row_behind(const struct tlb_question *q, size_t level,
     return (first + q->row.count + each - 1) / each * each;
 }
 
+/* Places of the row that bring one more to each set of any nearer level; 0: how
+ * many sets one has is not known. */
+static uint64_t row_of_sets(const struct tlb_question *q, size_t level)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < level; i++) {
+        const struct tlb_facts *const near = &q->t->tlb[i];
+        if (near->sets == 0)
+            return 0;
+        most = u64_max(most, near->sets * near->region / q->row.apart);
+    }
+    return most;
+}
+
+/* True if what is left out of places side by side is made up for: all of it may
+ * have been of one set. */
+static bool makes_up(const struct tlb_question *q, size_t level,
+                     const struct tlb_numbers *n, size_t before)
+{
+    const uint64_t span = n->at[n->count - 1] - n->at[0] + 1,
+                   more = row_of_sets(q, level);
+    return more > 0 && span >= before + (span - n->count) * more;
+}
+
 /* So many push out of nearer levels as did before: of the row, if they are of a
- * single set or lie side by side; or several times as many. */
+ * single set or lie side by side, or hardly any is left out; or several times
+ * as many. */
 static bool push_out(const struct tlb_question *q, size_t level,
                      const struct tlb_numbers *n, size_t before)
 {
@@ -101,7 +126,8 @@ static bool push_out(const struct tlb_question *q, size_t level,
     for (size_t i = 0; i < level; i++)
         all = all && q->t->tlb[i].sets == 1;
     return all || q->row.count == 0 || n->count >= OF_SETS * before ||
-           n->at[n->count - 1] - n->at[n->count - before] == before - 1;
+           n->at[n->count - 1] - n->at[n->count - before] == before - 1 ||
+           makes_up(q, level, n, before);
 }
 
 /* What pushes out of nearer levels is replaced by others of which none is of
