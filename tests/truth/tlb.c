@@ -418,7 +418,10 @@ END_TEST
  * entries than the TLB before it; few sets by a remainder, which places at
  * random come to unevenly; sets behind others that part of what pushes out
  * never leaves; a remainder by a multiple of what a page has of a mapping; few
- * entries of which chance puts more out than a quarter at first. */
+ * entries of which chance puts more out than a quarter at first; sets that
+ * several times as many as push out of the first TLB overfill, of which some
+ * places then stay and others go; more sets than can be asked about until
+ * enough of the target's are met. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -440,6 +443,16 @@ static const char *const any_policy[] = {
     "tlbs/l1={'page': 524288, 'entries': 9} "
     "tlbs/l2={'page': 524288, 'sets': 12, 'ways': 4, 'scope': 'gpu'}",
     "tlbs/l1={'page': 2097152, 'entries': 10, 'policy': 'random'}",
+    "tlbs/l1={'page': 1048576, 'sets': 4, 'ways': 8, 'set_bits': "
+    "[[20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40], "
+    "[21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]} "
+    "tlbs/l2={'page': 1048576, 'sets': 16, 'ways': 5, 'policy': 'nru', "
+    "'scope': 'gpu', 'set_bits': [[20, 24, 28, 32, 36, 40], "
+    "[21, 25, 29, 33, 37, 41], [22, 26, 30, 34, 38], [23, 27, 31, 35, 39]]}",
+    "tlbs/l1={'page': 1048576, 'entries': 100} "
+    "tlbs/l2={'page': 1048576, 'sets': 128, 'ways': 4, 'scope': 'gpu', "
+    "'set_bits': [[20, 27, 34, 41], [21, 28, 35], [22, 29, 36], "
+    "[23, 30, 37], [24, 31, 38], [25, 32, 39], [26, 33, 40]]}",
 };
 
 /* None is wrong, and no more is missing. */

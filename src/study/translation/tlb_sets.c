@@ -206,12 +206,41 @@ static bool are_of_one_set(struct tlb_question *q, size_t level)
     return lab_ok(q->lab);
 }
 
+/* What the conflicts of other targets tell, of whose places few or none were
+ * asked about: XORs bring two places of a set as far apart wherever it is. */
+static void add_other_conflicts(const struct tlb_question *q, size_t level,
+                                uint64_t region, struct index_function *f)
+{
+    for (size_t i = 1; i < TLB_TARGETS; i++) {
+        const struct tlb_conflict *const c = tlb_conflict_of(q, level, i);
+        const uint64_t target = tlb_address(q, c->target) / region ^ f->first;
+        for (size_t j = 0; j < c->set.count; j++)
+            index_function_add(
+                f, target ^ tlb_address(q, c->set.at[j]) / region, true);
+    }
+}
+
+/* True if an index of regions explains all that was told of places. */
+static bool explain(const struct tlb_question *q, size_t level, bool others,
+                    struct index_function *f)
+{
+    const uint64_t region = q->t->tlb[level].region;
+    const struct tlb_members *const m = q->members[level];
+    index_function_begin(
+        f, tlb_address(q, tlb_conflict_of(q, level, 0)->target) / region);
+    for (uint64_t i = 0; i < m->asked; i++)
+        index_function_add(f, tlb_address(q, i) / region, m->of_set[i]);
+    if (others)
+        add_other_conflicts(q, level, region, f);
+    return f->since >= SURE && index_function_holds(f) &&
+           (!others || f->masks > 0);
+}
+
 /* By regions, where they are known. */
 static void conclude(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     struct tlb_members *const m = q->members[level];
-    struct index_function f;
     if (m != NULL && are_all_members(m)) {
         tlb->sets = are_of_one_set(q, level) ? 1 : 0;
         m->holds = true;
@@ -219,13 +248,17 @@ static void conclude(struct tlb_question *q, size_t level)
     }
     if (tlb->region == 0 || m == NULL)
         return;
-    index_function_begin(
-        &f, tlb_address(q, tlb_conflict_of(q, level, 0)->target) / tlb->region);
-    for (uint64_t i = 0; i < m->asked; i++)
-        index_function_add(&f, tlb_address(q, i) / tlb->region, m->of_set[i]);
-    if (f.since >= SURE && index_function_holds(&f))
-        tlb_report_index(q, level, &f);
-    index_function_end(&f);
+    /* Of many sets too few members were met for them alone to tell. */
+    bool told = false;
+    for (int others = 0; !told && others <= 1; others++) {
+        struct index_function f;
+        told = explain(q, level, others == 1, &f);
+        if (told) {
+            tlb_report_index(q, level, &f);
+            m->holds = m->holds || others == 1;
+        }
+        index_function_end(&f);
+    }
 }
 
 void tlb_find_sets(struct tlb_question *q, size_t level)
