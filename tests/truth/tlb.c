@@ -421,7 +421,8 @@ END_TEST
  * entries of which chance puts more out than a quarter at first; sets that
  * several times as many as push out of the first TLB overfill, of which some
  * places then stay and others go; more sets than can be asked about until
- * enough of the target's are met. */
+ * enough of the target's are met; a large one that places are pushed out of by
+ * others whose addresses differ in a bit of which nothing is known. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -451,6 +452,10 @@ static const char *const any_policy[] = {
     "[21, 25, 29, 33, 37, 41], [22, 26, 30, 34, 38], [23, 27, 31, 35, 39]]}",
     "tlbs/l1={'page': 1048576, 'entries': 100} "
     "tlbs/l2={'page': 1048576, 'sets': 128, 'ways': 4, 'scope': 'gpu', "
+    "'set_bits': [[20, 27, 34, 41], [21, 28, 35], [22, 29, 36], "
+    "[23, 30, 37], [24, 31, 38], [25, 32, 39], [26, 33, 40]]}",
+    "tlbs/l1={'page': 1048576, 'entries': 73} "
+    "tlbs/l2={'page': 1048576, 'sets': 128, 'ways': 9, 'scope': 'gpu', "
     "'set_bits': [[20, 27, 34, 41], [21, 28, 35], [22, 29, 36], "
     "[23, 30, 37], [24, 31, 38], [25, 32, 39], [26, 33, 40]]}",
 };

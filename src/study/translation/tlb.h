@@ -124,6 +124,9 @@ uint64_t tlb_address(const struct tlb_question *q, uint64_t number);
  * bits that it does not know. */
 int tlb_same_set(const struct tlb_question *q, size_t level,
                  const struct index_function *f, uint64_t a, uint64_t b);
+/* True if it brings them to one, or would if those bits did not matter. */
+bool tlb_may_share_set(const struct tlb_question *q, size_t level,
+                       const struct index_function *f, uint64_t a, uint64_t b);
 
 /* So many places in a row, at that distance. */
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,

@@ -262,6 +262,19 @@ static size_t nearer_of_set(const struct tlb_question *q, size_t level,
     return count;
 }
 
+/* True if more may be, which differ in bits of which nothing is known. */
+static bool nearer_may_be_of_set(const struct tlb_question *q, size_t level,
+                                 const struct index_function *f,
+                                 uint32_t target,
+                                 const struct tlb_numbers *nearer)
+{
+    for (size_t i = 0; i < nearer->count; i++)
+        if (tlb_same_set(q, level, f, target, nearer->at[i]) < 0 &&
+            tlb_may_share_set(q, level, f, target, nearer->at[i]))
+            return true;
+    return false;
+}
+
 /* The ways that conflicts and what is foretold of their sets agree in; 0 if
  * they do not. */
 static uint64_t true_ways(const struct tlb_question *q, size_t level,
@@ -340,7 +353,11 @@ static bool are_as_foretold(struct tlb_question *q, size_t level,
             struct trial *const t = &all->at[i];
             const size_t there =
                 nearer_of_set(q, level, f, t->c.target, &all->nearer.nearer);
-            t->asked = there + fewer <= ways;
+            /* What may be there pushes out, too, and does not leave others. */
+            t->asked =
+                there + fewer <= ways &&
+                (fewer == 0 || !nearer_may_be_of_set(q, level, f, t->c.target,
+                                                     &all->nearer.nearer));
             t->c.set.count = t->asked ? ways - there - fewer : 0;
             t->stays = fewer == 1;
         }

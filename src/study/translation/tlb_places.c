@@ -156,18 +156,30 @@ uint64_t tlb_address(const struct tlb_question *q, uint64_t number)
     return access_script_address(number, &places);
 }
 
+/* In which bits of their regions' numbers two places differ. */
+static uint64_t differing(const struct tlb_question *q, size_t level,
+                          uint64_t a, uint64_t b)
+{
+    const uint64_t region = q->t->tlb[level].region;
+    return tlb_address(q, a) / region ^ tlb_address(q, b) / region;
+}
+
+bool tlb_may_share_set(const struct tlb_question *q, size_t level,
+                       const struct index_function *f, uint64_t a, uint64_t b)
+{
+    const uint64_t differ = differing(q, level, a, b);
+    for (size_t i = 0; i < f->masks; i++)
+        if (__builtin_parityll(f->mask[i] & differ) != 0)
+            return false;
+    return true;
+}
+
 int tlb_same_set(const struct tlb_question *q, size_t level,
                  const struct index_function *f, uint64_t a, uint64_t b)
 {
-    const uint64_t region = q->t->tlb[level].region;
-    const uint64_t differ =
-        tlb_address(q, a) / region ^ tlb_address(q, b) / region;
-    if ((differ & ~f->seen) != 0)
-        return -1;
-    for (size_t i = 0; i < f->masks; i++)
-        if (__builtin_parityll(f->mask[i] & differ) != 0)
-            return 0;
-    return 1;
+    return (differing(q, level, a, b) & ~f->seen) != 0 ? -1
+           : tlb_may_share_set(q, level, f, a, b)      ? 1
+                                                       : 0;
 }
 
 /* Two places in turn: every TLB holds two, so what they cost more than again

@@ -82,7 +82,7 @@ static void set_near(const struct tlb_question *q, size_t level, uint32_t place,
     c->target = place;
     tlb_set_nearer(q, level, c);
     for (size_t i = 0; i < n->count; i++)
-        if (tlb_same_set(q, level, q->index[level], place, n->at[i]) != 1)
+        if (!tlb_may_share_set(q, level, q->index[level], place, n->at[i]))
             n->at[kept++] = n->at[i];
     n->count = kept;
 }
