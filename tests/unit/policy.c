@@ -170,6 +170,100 @@ START_TEST(loads_that_nobody_judges_are_no_evidence)
 }
 END_TEST
 
+/* ---- very many ways ----------------------------------------------------- */
+
+enum { MANY_SEQUENCES = 8, MANY_RUNS = 48, MANY_ASKS = 64 };
+
+struct many {
+    struct cache *set;
+    struct policy_load *load;
+    size_t count;
+    uint32_t ways, lines, others;
+};
+
+static void load_one(struct many *m, uint32_t line, bool first, bool asked)
+{
+    const bool hit = cache_access(m->set, line) == CACHE_HIT;
+    m->load[m->count++] = (struct policy_load){.line = line,
+                                               .first = first,
+                                               .outcome = !asked ? LOAD_UNKNOWN
+                                                          : hit  ? LOAD_HIT
+                                                                 : LOAD_MISS};
+}
+
+static void load_run(struct many *m, uint64_t from, uint64_t count, bool first)
+{
+    for (uint32_t i = 0; i < m->others; i++)
+        load_one(m, m->lines + i, first && i == 0, false);
+    for (uint64_t i = 0; i < count; i++)
+        load_one(m, (uint32_t)(from + i), false, false);
+}
+
+/* What the study of TLBs asks of one set: runs that nobody times, then lines at
+ * random; whatever was there is pushed out before. */
+static void load_sequence(struct many *m, struct rng *rng)
+{
+    for (uint32_t i = 0; i < 3 * m->ways + rng_below(rng, m->ways); i++)
+        cache_access(m->set, m->lines + m->others + i);
+    load_run(m, 0, m->lines, true);
+    for (size_t i = 0; i < MANY_RUNS; i++) {
+        const uint64_t count = m->lines / 32 + rng_below(rng, m->lines / 16);
+        load_run(m, rng_below(rng, m->lines - count), count, false);
+    }
+    for (size_t i = 0; i < MANY_ASKS; i++) {
+        load_run(m, 0, 0, false);
+        load_one(m, (uint32_t)rng_below(rng, m->lines), false, true);
+    }
+}
+
+static struct policy_verdict judge_many(enum cache_policy policy, uint32_t ways,
+                                        uint64_t seed)
+{
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = policy,
+                                      .rrip = {3, 2, 0},
+                                      .behind = 2};
+    struct many m = {.set = cache_new(&shape, seed),
+                     .ways = ways,
+                     .others = 9,
+                     .lines = ways * 3 / 2 - 8};
+    struct rng rng;
+    rng_seed(&rng, seed);
+    m.load =
+        xcalloc((size_t)(MANY_SEQUENCES * 8) * (m.lines + 120 * (m.others + 1)),
+                sizeof *m.load);
+    for (size_t i = 0; i < MANY_SEQUENCES; i++)
+        load_sequence(&m, &rng);
+    const struct policy_verdict v = policy_find_many(m.load, m.count, ways);
+    free(m.load);
+    cache_free(m.set);
+    return v;
+}
+
+/* An lru_midpoint may be taken for lru, and chance is never told. */
+START_TEST(of_very_many_ways_it_is_found_again)
+{
+    static const uint32_t ways[] = {200, 512};
+    const enum cache_policy policy = kinds[_i];
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        if (policy == POLICY_PLRU && ways[i] % 256 != 0)
+            continue;
+        const struct policy_verdict v = judge_many(policy, ways[i], 1 + i);
+        const bool found =
+            v.policy == policy || (policy == POLICY_LRU_MIDPOINT && v.midpoint);
+        ck_assert_msg(policy == POLICY_RANDOM
+                          ? !v.known
+                          : v.known && !v.ambiguous && found,
+                      "%s of %u ways: known %d, ambiguous %d, %s, agrees %g",
+                      cache_policy_name(policy), ways[i], v.known, v.ambiguous,
+                      cache_policy_name(v.policy), v.score[v.policy].agrees);
+    }
+}
+END_TEST
+
 /* … nor a bit for each way. */
 START_TEST(of_two_ways_a_tree_is_lru)
 {
@@ -465,6 +559,8 @@ Suite *suite_policy(void)
 {
     TCase *t;
     Suite *const suite = suite_of("policy", 30, &t);
+    tcase_add_loop_test(t, of_very_many_ways_it_is_found_again, 0,
+                        COUNT_OF(kinds));
     tcase_add_loop_test(t, each_policy_is_found_again, 0, COUNT_OF(kinds));
     tcase_add_test(t, an_lru_that_may_be_a_midpoint_is_said);
     tcase_add_loop_test(t, some_loads_may_be_told_wrongly, 0, COUNT_OF(kinds));

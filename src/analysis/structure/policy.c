@@ -75,10 +75,12 @@ void policy_tell(struct policy_load *loads, const double *cycles, size_t count,
 
 /* ---- policies without chance ------------------------------------------- */
 
-/* A set's ways, and entries of a victim buffer. */
+/* A set's ways, and entries of a victim buffer; whether its ways are too many
+ * for all phases to be tried. */
 struct room {
     uint32_t ways;
     unsigned spare;
+    bool some;
 };
 
 static struct cache *one_set(size_t which, const struct room *room)
@@ -143,28 +145,91 @@ static size_t count_agreeing(const struct policy_load *loads, size_t count,
     return agree;
 }
 
+/* Those of a sequence, from one phase on; SIZE_MAX: of an empty set. */
+static size_t agreeing_from(const struct policy_load *loads, size_t count,
+                            size_t which, const struct room *room, size_t phase,
+                            size_t *judged)
+{
+    struct cache *const cache = one_set(which, room);
+    if (phase != SIZE_MAX)
+        push_out(cache, which, room->ways, phase);
+    const size_t agree = count_agreeing(loads, count, cache, judged);
+    cache_free(cache);
+    return agree;
+}
+
+/* Of all phases the best, so many apart, from one on up to another. */
+static size_t best_of(const struct policy_load *loads, size_t count,
+                      size_t which, const struct room *room, size_t from,
+                      size_t end, size_t apart, size_t *best_phase,
+                      size_t *judged)
+{
+    size_t best = 0;
+    for (size_t phase = from; phase < end; phase += apart) {
+        const size_t a =
+            agreeing_from(loads, count, which, room, phase, judged);
+        if (a > best || phase == from)
+            *best_phase = phase;
+        best = a > best ? a : best;
+    }
+    return best;
+}
+
+/* Phases next to each other differ by a way, and so in few of many loads: those
+ * about the best of some are tried ever closer. */
+static size_t best_of_some(const struct policy_load *loads, size_t count,
+                           size_t which, const struct room *room, size_t phases,
+                           size_t *judged)
+{
+    enum { SOME = 16 };
+    size_t apart = phases / SOME + 1, phase = 0, near = 0;
+    size_t best =
+        best_of(loads, count, which, room, 0, phases, apart, &phase, judged);
+    while (apart > 1) {
+        apart = (apart + 1) / 2;
+        const size_t from = phase < apart ? phase : phase - apart,
+                     end = u64_min(phase + apart + 1, phases);
+        const size_t a =
+            best_of(loads, count, which, room, from, end, apart, &near, judged);
+        phase = a > best ? near : phase;
+        best = a > best ? a : best;
+        apart = apart == 2 ? 1 : apart;
+    }
+    return best;
+}
+
+static size_t best_of_sequence(const struct policy_load *loads, size_t count,
+                               size_t which, const struct room *room,
+                               bool fresh, size_t *judged)
+{
+    const size_t phases = phases_of(which, room->ways);
+    size_t phase;
+    if (fresh)
+        return agreeing_from(loads, count, which, room, SIZE_MAX, judged);
+    return room->some ? best_of_some(loads, count, which, room, phases, judged)
+                      : best_of(loads, count, which, room, 0, phases, 1, &phase,
+                                judged);
+}
+
+/* What explains so few of them is none, and of many ways no more are asked. */
+static bool is_hopeless(const struct room *room, size_t agree, size_t judged)
+{
+    enum { ENOUGH = 32 };
+    return room->some && judged >= ENOUGH && 10 * agree < 9 * judged;
+}
+
 static struct policy_score score_certain(const struct policy_load *loads,
                                          size_t count, size_t which,
                                          const struct room *room, bool fresh)
 {
-    const uint32_t ways = room->ways;
-    const size_t phases = fresh ? 1 : phases_of(which, ways);
     size_t agree = 0, judged = 0;
-    for (size_t from = 0; from < count;) {
-        const size_t end = sequence_end(loads, count, from);
-        size_t best = 0, n = 0;
-        for (size_t phase = 0; phase < phases; phase++) {
-            struct cache *const cache = one_set(which, room);
-            if (!fresh)
-                push_out(cache, which, ways, phase);
-            const size_t a =
-                count_agreeing(loads + from, end - from, cache, &n);
-            best = a > best ? a : best;
-            cache_free(cache);
-        }
-        agree += best;
+    for (size_t from = 0, end;
+         from < count && !is_hopeless(room, agree, judged); from = end) {
+        size_t n = 0;
+        end = sequence_end(loads, count, from);
+        agree +=
+            best_of_sequence(loads + from, end - from, which, room, fresh, &n);
         judged += n;
-        from = end;
     }
     const double wrong = (double)(judged - agree);
     return (struct policy_score){
@@ -396,6 +461,15 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
     return find_in(loads, count, &room, fresh);
 }
 
+struct policy_verdict policy_find_many(const struct policy_load *loads,
+                                       size_t count, uint32_t ways)
+{
+    const struct room room = {.ways = ways, .some = true};
+    struct policy_verdict v = find_in(loads, count, &room, false);
+    v.known = v.known && v.policy != POLICY_RANDOM;
+    return v;
+}
+
 struct policy_verdict policy_find_spare(const struct policy_load *loads,
                                         size_t count, uint32_t ways,
                                         unsigned most)
@@ -403,7 +477,7 @@ struct policy_verdict policy_find_spare(const struct policy_load *loads,
     struct policy_verdict best = policy_find(loads, count, ways, false);
     double next = -INFINITY;
     for (unsigned spare = 1; spare <= most; spare++) {
-        const struct room room = {ways, spare};
+        const struct room room = {.ways = ways, .spare = spare};
         const struct policy_verdict v = find_in(loads, count, &room, false);
         const double had = best.score[best.policy].likelihood,
                      has = v.score[v.policy].likelihood;

@@ -73,6 +73,12 @@ struct policy_verdict {
 struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
                                   uint32_t ways, bool fresh);
 
+/* The same of a set of very many ways, of which most loads are not judged, and
+ * only some states of marks are tried that the set may have had.  Victims of
+ * chance are never told so: which of the loads brought one nobody knows. */
+struct policy_verdict policy_find_many(const struct policy_load *loads,
+                                       size_t count, uint32_t ways);
+
 /* The same of a set that may have up to so many entries of a victim buffer
  * (model/cache.h), which no other set uses meanwhile; more lines than both hold
  * tell how many. */
