@@ -422,7 +422,8 @@ END_TEST
  * several times as many as push out of the first TLB overfill, of which some
  * places then stay and others go; more sets than can be asked about until
  * enough of the target's are met; a large one that places are pushed out of by
- * others whose addresses differ in a bit of which nothing is known. */
+ * others whose addresses differ in a bit of which nothing is known; ways that
+ * are too many to ask for each of many loads. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -458,6 +459,12 @@ static const char *const any_policy[] = {
     "tlbs/l2={'page': 1048576, 'sets': 128, 'ways': 9, 'scope': 'gpu', "
     "'set_bits': [[20, 27, 34, 41], [21, 28, 35], [22, 29, 36], "
     "[23, 30, 37], [24, 31, 38], [25, 32, 39], [26, 33, 40]]}",
+    "tlbs/l1={'page': 1048576, 'entries': 12} "
+    "tlbs/l2={'page': 1048576, 'entries': 210, 'policy': 'nru', "
+    "'scope': 'gpu'}",
+    "tlbs/l1={'page': 1048576, 'entries': 12} "
+    "tlbs/l2={'page': 1048576, 'entries': 210, 'policy': 'fifo', "
+    "'scope': 'gpu'}",
 };
 
 /* None is wrong, and no more is missing. */

@@ -166,6 +166,27 @@ static unsigned laps_of(const struct tlb_question *q, size_t level,
                                       tlb_room(q, loads * each + 1, loads));
 }
 
+/* Which loads of a sequence miss, before each of which what pushes out of
+ * nearer levels is loaded if the steps do not. */
+static void ask_steps(struct tlb_question *q, size_t level, unsigned laps,
+                      bool between, const char *steps, const char *more,
+                      struct sequence *s)
+{
+    struct buf nearer = {0};
+    if (between)
+        tlb_write_nearer(&nearer, "", tlb_conflict_of(q, level, 0));
+    const struct column cycles =
+        tlb_ask(q, &q->t->places, steps,
+                nearer.length > 0 ? "rounds=%u %sbetween=%s" : "rounds=%u %s",
+                laps, more, buf_string(&nearer));
+    for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++)
+        s->load[s->asked[i]].outcome =
+            tlb_is_slow(q, level, cycles.at + i, laps, s->asked_count)
+                ? LOAD_MISS
+                : LOAD_HIT;
+    buf_free(&nearer);
+}
+
 static void ask_sequence(struct tlb_question *q, size_t level,
                          const struct subject *of, struct rng *rng,
                          struct sequence *s)
@@ -173,23 +194,13 @@ static void ask_sequence(struct tlb_question *q, size_t level,
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     const unsigned laps =
         laps_of(q, level, of->near != NULL ? of->near : c, s->loads);
-    struct buf between = {0}, steps = {0};
+    struct buf steps = {0};
     buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1", of->first, of->row);
     tlb_write(&steps, "", &of->others);
     draw(of, nearer_of_set(q, level), c->laps, rng, s, &steps);
-    if (of->near == NULL)
-        tlb_write_nearer(&between, "", c);
-    const struct column cycles = tlb_ask(
-        q, &q->t->places, buf_string(&steps),
-        between.length > 0 ? "rounds=%u many=1 between=%s" : "rounds=%u many=1",
-        laps, buf_string(&between));
-    for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++)
-        s->load[s->asked[i]].outcome =
-            tlb_is_slow(q, level, cycles.at + i, laps, s->asked_count)
-                ? LOAD_MISS
-                : LOAD_HIT;
+    ask_steps(q, level, laps, of->near == NULL, buf_string(&steps), "many=1 ",
+              s);
     buf_free(&steps);
-    buf_free(&between);
 }
 
 static size_t loads_of(const struct tlb_question *q, size_t level,
@@ -349,6 +360,108 @@ static void find_spare(struct tlb_question *q, size_t level,
     }
 }
 
+/* ---- one set of very many ways ----------------------------------------- */
+
+/*
+ * To ask about each load would take too long, as would replaying them.  So most
+ * are runs of places in a row that nobody times, from anywhere to anywhere,
+ * each past the nearer levels, and then a few places at random tell what is
+ * left.
+ */
+enum { RUNS = 48, ASKS = 64, MANY_MOST = 4096 };
+
+/* Half more than it has ways, with what pushes out of nearer levels. */
+static uint64_t many_lines(const struct tlb_question *q, size_t level)
+{
+    const uint64_t ways = q->t->tlb[level].ways, all = ways + ways / 2 + 1;
+    return all - u64_min(nearer_of_set(q, level), ways);
+}
+
+static void add_nearer(const struct tlb_question *q, size_t level, size_t lines,
+                       struct sequence *s)
+{
+    const size_t others = nearer_of_set(q, level);
+    const size_t laps = tlb_conflict_of(q, level, 0)->laps;
+    for (size_t i = 0; i < laps * others; i++)
+        add_load(s, (uint32_t)(lines + i % others), false);
+}
+
+static void add_run(const struct tlb_question *q, size_t level, uint64_t from,
+                    uint64_t count, struct sequence *s, struct buf *steps)
+{
+    tlb_write_nearer(steps, "", tlb_conflict_of(q, level, 0));
+    add_nearer(q, level, s->lines, s);
+    buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from, count);
+    for (uint64_t i = 0; i < count; i++)
+        add_load(s, (uint32_t)(from + i), false);
+}
+
+static void draw_many(const struct tlb_question *q, size_t level,
+                      struct rng *rng, struct sequence *s, struct buf *steps)
+{
+    add_run(q, level, 0, s->lines, s, steps);
+    for (size_t i = 0; i < RUNS; i++) {
+        const uint64_t count = s->lines / 32 + rng_below(rng, s->lines / 16);
+        add_run(q, level, rng_below(rng, s->lines - count), count, s, steps);
+    }
+    for (size_t i = 0; i < ASKS; i++) {
+        const uint32_t n = (uint32_t)rng_below(rng, s->lines);
+        add_nearer(q, level, s->lines, s);
+        add_load(s, n, true);
+        buf_printf(steps, "%s%" PRIu32, i == 0 ? ",!" : "|", n);
+    }
+}
+
+static void ask_many(struct tlb_question *q, size_t level, struct rng *rng,
+                     struct sequence *s)
+{
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const unsigned laps = laps_of(q, level, c, ASKS);
+    const uint64_t row =
+        u64_min(tlb_places_free(q) - s->lines, 3 * q->t->tlb[level].about + 64);
+    struct buf steps = {0};
+    buf_printf(&steps, "%zu:%" PRIu64 ":1", s->lines, row);
+    draw_many(q, level, rng, s, &steps);
+    ask_steps(q, level, laps, true, buf_string(&steps), "", s);
+    buf_free(&steps);
+}
+
+/* Loads of a sequence at most. */
+static size_t many_loads(const struct tlb_question *q, size_t level)
+{
+    const size_t lines = many_lines(q, level);
+    return lines + RUNS * lines / 8 + ASKS +
+           (1 + RUNS + ASKS) * (loads_each(q, level) - 1);
+}
+
+/* False if that cannot be asked. */
+static bool explain_many(struct tlb_question *q, size_t level,
+                         struct policy_verdict *v)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t lines = many_lines(q, level);
+    if (tlb->sets != 1 || tlb->ways > MANY_MOST || lines < tlb->ways / 2 ||
+        lines + tlb->about + tlb->about / 2 >= tlb_places_free(q))
+        return false;
+    const size_t most = many_loads(q, level);
+    struct policy_load *const all =
+        lab_alloc(q->lab, SEQUENCES * most, sizeof *all);
+    size_t asked[ASKS], count = 0;
+    struct rng rng;
+    rng_seed(&rng, 1);
+    lab_spare(q->lab, true);
+    for (size_t i = 0; lab_ok(q->lab) && i < SEQUENCES; i++) {
+        struct sequence s = {
+            .load = all + count, .asked = asked, .lines = lines};
+        ask_many(q, level, &rng, &s);
+        count += s.count;
+    }
+    const bool told = lab_spared(q->lab) == NULL && lab_ok(q->lab);
+    if (told)
+        *v = policy_find_many(all, count, (uint32_t)tlb->ways);
+    return told;
+}
+
 void tlb_find_policy(struct tlb_question *q, size_t level)
 {
     struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
@@ -364,7 +477,9 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
     if (of->lines < 2)
         return;
     const char *why = explain(q, level, of, 0, &v);
-    if (why == NULL && v.known && v.ambiguous && lab_ok(q->lab)) {
+    if (why == why_tlb_policy_large && explain_many(q, level, &v))
+        why = NULL;
+    else if (why == NULL && v.known && v.ambiguous && lab_ok(q->lab)) {
         of->times = TIMES_MORE;
         why = explain(q, level, of, 0, &v);
     }
