@@ -517,22 +517,26 @@ END_TEST
 
 /* More large pages than neighbours are pushed out by; two TLBs alike in size,
  * where what misses the first misses the second, too.  But the second's page,
- * which the first hides, and the policy of the one, how many levels the other
- * has. */
-static const char *const near_levels[] = {
-    "tlbs/l1={'page': 33554432, 'set_ways': [18, 11, 11, 11]} "
-    "tlbs/l2={'page': 33554432, 'entries': 120, 'scope': 'gpu'}",
-    "tlbs/l1={'page': 262144, 'entries': 18} "
-    "tlbs/l2={'page': 262144, 'region': 2097152, 'entries': 31, "
-    "'scope': 'gpu'} noise/jitter_cycles=1.9 "
-    "paths/global.cg={'l2': [297, 303, 695], 'memory': [602, 608, 1000]} "
-    "paths/global.ca={'l1': 40, 'l2': [300, 306, 698], "
-    "'memory': [605, 611, 1003]}",
+ * which the first hides, and how many levels the other has. */
+static const struct near {
+    const char *wishes;
+    size_t missing;
+} near_levels[] = {
+    {"tlbs/l1={'page': 33554432, 'set_ways': [18, 11, 11, 11]} "
+     "tlbs/l2={'page': 33554432, 'entries': 120, 'scope': 'gpu'}",
+     1},
+    {"tlbs/l1={'page': 262144, 'entries': 18} "
+     "tlbs/l2={'page': 262144, 'region': 2097152, 'entries': 31, "
+     "'scope': 'gpu'} noise/jitter_cycles=1.9 "
+     "paths/global.cg={'l2': [297, 303, 695], 'memory': [602, 608, 1000]} "
+     "paths/global.ca={'l1': 40, 'l2': [300, 306, 698], "
+     "'memory': [605, 611, 1003]}",
+     2},
 };
 
 START_TEST(a_first_tlb_is_told_from_the_second)
 {
-    expect_tlbs(near_levels[_i], 2);
+    expect_tlbs(near_levels[_i].wishes, near_levels[_i].missing);
 }
 END_TEST
 
