@@ -123,9 +123,19 @@ static bool same_words(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* Late loads of another's samples may make a bound of what was timed. */
+static bool is_bound_of(const struct finding *bound, const struct finding *f)
+{
+    return bound->status == STATUS_AT_LEAST && f->status == STATUS_MEASURED &&
+           was_timed(f) && bound->value.number >= f->interval[0] &&
+           bound->value.number <= f->interval[1];
+}
+
 static bool same_finding(const struct finding *alone,
                          const struct finding *among)
 {
+    if (is_bound_of(alone, among) || is_bound_of(among, alone))
+        return true;
     if (alone->status != among->status ||
         !same_words(alone->because, among->because))
         return false;

@@ -203,8 +203,9 @@ static void expect_near(const json_t *findings, const char *id, double wanted)
     ck_assert_msg(because == NULL, "%s: %s", id, because);
     ck_assert_msg(low <= wanted && wanted <= high,
                   "%s: %g is not from %g to %g", id, wanted, low, high);
-    /* As many looks as of a large part leave 5.5 % of a small one. */
-    ck_assert_double_le(high - low, 0.06 * wanted);
+    /* As many looks as of a large part leave 3.5 % of a small one, or 6.8 where
+     * fewer of them count. */
+    ck_assert_double_le(high - low, 0.07 * wanted);
 }
 
 static void expect_two(const json_t *findings, const struct gpu *g)
