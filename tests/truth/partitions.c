@@ -276,6 +276,14 @@ static const struct inside {
      "rrip"},
 };
 
+static json_t *found_alone(const struct gpu *g, const char *study)
+{
+    char *const spec = testing_spec_of(profile_of(g));
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    free(spec);
+    return findings;
+}
+
 /* Slices by pieces of 16 KiB, of which each holds 15: copies are given up of as
  * few lines as are asked.  What near ones cost is what hits do. */
 START_TEST(copies_that_are_gone_are_not_hits)
@@ -288,13 +296,10 @@ START_TEST(copies_that_are_gone_are_not_hits)
         .index = "caches/l2/ways=15 caches/l2/slices={'modulo':9,'from_bit':14}"
                  " caches/l2/set_bits=[[7,10,12,14,15],[8,10,12,13,15,16],"
                  "[9,10,14,15]]"};
-    char *const spec = testing_spec_of(profile_of(&gpu));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"latency"}, 1);
+    json_t *const findings = found_alone(&gpu, "latency");
     expect_number(findings, "l2.near_latency", NEAR);
     expect_near(findings, "l2.latency", NEAR);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -311,14 +316,11 @@ START_TEST(a_small_one_copies_fewer_lines)
                  "caches/l2/ways=12 "
                  "caches/l2/slices={'modulo':1,'from_bit':6,'bits':[[6,7,16],"
                  "[6,9,13,15]]}"};
-    char *const spec = testing_spec_of(profile_of(&gpu));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"latency"}, 1);
+    json_t *const findings = found_alone(&gpu, "latency");
     expect_json(findings, "l2.replicates", "true");
     if (strcmp(truth_text(findings, "l2.latency", "status"), "measured") == 0)
         expect_near(findings, "l2.latency", NEAR);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -338,14 +340,11 @@ static void expect_sets(const json_t *findings, double sets)
 START_TEST(sets_are_found_in_a_part)
 {
     const struct inside *const in = &insides[_i];
-    char *const spec = testing_spec_of(profile_of(&in->gpu));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"structure"}, 1);
+    json_t *const findings = found_alone(&in->gpu, "structure");
     expect_sets(findings, in->sets);
     expect_number(findings, "l2.ways", 16);
     ck_assert_str_eq(truth_text(findings, "l2.policy", "value"), in->policy);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
