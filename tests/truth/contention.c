@@ -267,6 +267,23 @@ START_TEST(a_cache_in_four_parts_is_told)
 }
 END_TEST
 
+/* 20 warps of a block are as quick as one and 24 are not: nothing between was
+ * tried. */
+START_TEST(warps_are_slow_from_after_the_last_that_are_not)
+{
+    json_t *const findings =
+        truth_findings_of(gpu_changed("gtx1080ti", "sms=2"), "contention");
+    const json_t *const interval = json_object_get(
+        json_object_get(findings, "contention.warps_from"), "interval");
+    ck_assert_double_eq(
+        json_number_value(truth_measured(findings, "contention.warps_from")),
+        24);
+    ck_assert_double_eq(json_number_value(json_array_get(interval, 0)), 21);
+    ck_assert_double_eq(json_number_value(json_array_get(interval, 1)), 24);
+    json_decref(findings);
+}
+END_TEST
+
 START_TEST(a_wide_port_lets_all_warps_through)
 {
     json_t *const findings = truth_findings_of(
@@ -340,6 +357,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(slow, blocks_go_to_the_sms_in_the_order_of_the_profile);
     tcase_add_test(slow, clocks_that_run_alike_are_grouped);
     tcase_add_test(t, a_cache_in_four_parts_is_told);
+    tcase_add_test(t, warps_are_slow_from_after_the_last_that_are_not);
     tcase_add_test(t, a_wide_port_lets_all_warps_through);
     tcase_add_test(t, older_blocks_first_make_a_staircase_of_pascal_too);
     tcase_add_test(t, blocks_of_half_a_warp_are_scheduled);

@@ -118,8 +118,9 @@ static void report_curve(struct lab *lab, const struct block_cost *costs,
 static void report_warps_from(struct lab *lab, const struct block_cost *costs,
                               size_t count)
 {
+    /* The first is no slower than itself. */
     size_t first = count;
-    while (first > 0 && is_slower(costs[first - 1].latency, costs[0].latency))
+    while (is_slower(costs[first - 1].latency, costs[0].latency))
         first--;
     struct finding *const f = contention_finding(
         lab, "warps_from", costs[first - (first == count)].experiment);
@@ -130,8 +131,7 @@ static void report_warps_from(struct lab *lab, const struct block_cost *costs,
         return;
     }
     finding_measured(f, costs[first].warps);
-    finding_interval(f, costs[first - (first > 0)].warps + (first > 0),
-                     costs[first].warps, -1);
+    finding_interval(f, costs[first - 1].warps + 1, costs[first].warps, -1);
 }
 
 /* ---- who is favoured ---- */
