@@ -172,15 +172,17 @@ START_TEST(clocks_in_other_groups_put_gpcs_in_doubt)
 }
 END_TEST
 
-/* Clocks that run alike are no proof of a way. */
+/* Clocks that run alike are no proof of a way; nor is that two of three groups
+ * fill L2. */
 START_TEST(clocks_alone_make_no_gpc)
 {
     const struct made_up g = {.sms = 12,
                               .per_tpc = 2,
-                              .per_gpc = 3,
+                              .per_gpc = 2,
                               .members = "neighbours",
                               .clocks = "gpc",
-                              .tpc_write = 40};
+                              .tpc_write = 40,
+                              .l2_read = 300};
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
     truth_unmeasured(f, "sm.gpc_of_sm", "clocks run alike");
