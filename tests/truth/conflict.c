@@ -381,6 +381,20 @@ START_TEST(unequal_sets_of_many_ways_are_found)
 }
 END_TEST
 
+/* No bits deal to sets that are unlike: where it begins is told by the lines of
+ * each, the first among them. */
+START_TEST(unequal_sets_are_found_in_the_order_they_are_dealt)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=64 caches/texture={'set_ways': "
+                 "[11,7,7,7]} "
+                 "paths/texture={'texture': 40, 'l2': 200, 'memory': 500}"),
+        "structure");
+    check_claim(f, "texture", "set_ways", "[11,7,7,7]");
+    json_decref(f);
+}
+END_TEST
+
 /*
  * Of 138 lines that are dealt to two sets all but one lie as a bit would put
  * them, and a set of 68 that 70 lines overflow tells of none whether they come.
@@ -438,6 +452,7 @@ Suite *suite_truth_conflict(void)
                         COUNT_OF(reaches));
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_test(t, sets_that_tell_of_nothing_prove_nothing);
+    tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);
