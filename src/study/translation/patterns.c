@@ -238,7 +238,7 @@ static void drop_noisy(struct patterns_question *q)
             q->why[i] = c->doubt;
         /* 1.5 half widths of 95 % are three deviations */
         else if ((c->high - c->low) / 2 * 1.5 > fmax(1, 0.01 * c->cycles))
-            q->why[i] = lab_text(q->lab, why_pattern_noise);
+            q->why[i] = why_pattern_noise;
     }
 }
 
