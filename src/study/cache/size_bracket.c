@@ -408,7 +408,7 @@ enum { WIDER = 4, WIDEST = 16 << 20 };
 static double share_of_wider(struct bracket_question *q, uint64_t *ring,
                              double share)
 {
-    while (lab_ok(q->lab) && share > 0 && WIDER * *ring <= WIDEST &&
+    while (lab_ok(q->lab) && WIDER * *ring <= WIDEST &&
            WIDER * *ring <= q->row->most) {
         const double wider = share_left(q, WIDER * *ring);
         if (2 * WIDER * wider < 3 * share)
