@@ -21,6 +21,9 @@
  * finding itself leaves open. */
 #define MEAN_TOLERANCE 0.05
 
+/* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4. */
+#define LATE_LOADS_MOST 1.2
+
 static const struct level levels[] = {
     {"l1", "space=global op=ca", NULL, 4 << 20, 8},
     {"texture", "space=texture", NULL, 4 << 20, 8},
@@ -82,8 +85,6 @@ static struct cost cost_of_walk(const struct samples *s, const char *name)
 static struct cost cost_of_chase(const struct trying *t,
                                  const struct samples *s)
 {
-    /* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4. */
-    static const double most = 1.2;
     if (s->rows == 0)
         return (struct cost){0};
     const double visits = (double)samples_at(s, 0, samples_column(s, "visits"));
@@ -91,7 +92,7 @@ static struct cost cost_of_chase(const struct trying *t,
                       whole = cost_of_walk(s, "long");
     const double apart = 2 * (whole.late + brief.late) / visits;
     return (struct cost){.cycles = (whole.cycles - brief.cycles) / visits,
-                         .late = t->late_share * visits < most
+                         .late = t->late_share * visits < LATE_LOADS_MOST
                                      ? fmin(apart, 2 * t->disturbance)
                                      : 2 * t->disturbance};
 }
@@ -439,11 +440,16 @@ static int try_memory(struct trying *t)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
+/* The longer a walk, the less of its jitter is a load's; but a quarter of the
+ * walks must hold no late load (cost_of_chase). */
 static int try_shared(struct trying *t)
 {
+    enum { STRIDE = 132, BRIEF = 64, LONG = 128 };
     struct cost cost = {0};
-    char *const text = xasprintf("chase space=shared bytes=%d stride=%d",
-                                 132 * (int)(4 + rng_below(&t->rng, 5)), 132);
+    char *const text =
+        xasprintf("chase space=shared bytes=%d stride=%d visits=%d repeats=49",
+                  STRIDE * (int)(4 + rng_below(&t->rng, 5)), STRIDE,
+                  t->late_share * LONG < LATE_LOADS_MOST ? LONG : BRIEF);
     if (told_number(&t->told, "shared", "latency") == 0) {
         free(text);
         return 0;
