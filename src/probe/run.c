@@ -96,15 +96,23 @@ static void forget(struct prober *p)
     p->warm = false;
 }
 
-static int give_back(void *argument, struct error *err)
+static int release_memory(void *argument, struct error *err)
 {
     struct prober *const p = argument;
     (void)err;
-    for (size_t i = 0; i < BUFFER_COUNT; i++)
-        if (p->buffers[i].address != 0)
-            device_release(p->device, p->buffers[i].address);
+    for (size_t i = 0; i < BUFFER_COUNT; i++) {
+        device_release(p->device, p->buffers[i].address);
+        p->buffers[i].address = p->buffers[i].bytes = 0;
+    }
     for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
         device_unmap(p->device, &p->aliases[i]);
+    return 0;
+}
+
+static int give_back(void *argument, struct error *err)
+{
+    struct prober *const p = argument;
+    release_memory(p, err);
     for (size_t i = 0; i < p->loaded_count; i++)
         device_unload(p->device, p->loaded[i].module);
     return 0;
@@ -817,6 +825,16 @@ static bool renewed(struct prober *p)
     return !p->device->lost;
 }
 
+/* Gives back all memory that is kept for experiments to come, of which one has
+ * found too little left: a GPU has no more than a ring of those before took. */
+static void make_room(struct prober *p)
+{
+    struct error ignored;
+    int status;
+    log_say(LOG_INFO, "what earlier experiments took of memory is given back");
+    device_aside(p->device, release_memory, p, &status, &ignored);
+}
+
 /* What failed and may pass is tried once more, and so it is on another device.
  * A second fault is not the first that stayed: where the driver says that the
  * GPU has no such thing, and fails when it is asked again, it has not said so
@@ -826,7 +844,13 @@ static int try_again(struct prober *p, const char *text,
 {
     int before = 0; /* how it failed */
     unsigned again = 2;
+    bool given = false;
     while (try_once(p, text, samples, err) != 0) {
+        if (err->code == ERR_DEVICE_MEMORY && !given && !p->device->lost) {
+            make_room(p);
+            given = true;
+            continue;
+        }
         const bool lost = p->device->lost;
         const bool anew = again > 0 && err->code != before;
         if (!device_may_pass(p->device, err->code) || is_late(p) ||

@@ -440,6 +440,69 @@ START_TEST(a_second_fault_is_not_the_first_that_stayed)
 }
 END_TEST
 
+/* A GPU of so many bytes, and what of them is taken, by the address. */
+enum { SMALL_BYTES = 16 << 20, ALLOCATIONS = 32 };
+static uint64_t taken[ALLOCATIONS];
+
+static uint64_t taken_in_all(void)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < ALLOCATIONS; i++)
+        bytes += taken[i];
+    return bytes;
+}
+
+static int allocate_of_few(struct device *device, uint64_t bytes,
+                           uint64_t *address, struct error *err)
+{
+    size_t i = 0;
+    (void)device;
+    while (taken[i] > 0)
+        i++;
+    if (taken_in_all() + bytes > SMALL_BYTES)
+        return error_set(err, ERR_DEVICE_MEMORY, "too little is free");
+    taken[i] = bytes;
+    *address = (i + 1) << 20;
+    return 0;
+}
+
+static void release_to_few(struct device *device, uint64_t address)
+{
+    (void)device;
+    taken[(address >> 20) - 1] = 0;
+}
+
+/* Expected: what an experiment does not find since those before it took all is
+ * there.  Buggy result: on GPUs of 256 MiB a ring of 208 MiB stayed, beside the
+ * constants of many kernels, and nothing of TLBs was measured. */
+START_TEST(what_is_kept_makes_room)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct device_ops ops = *fake.device.ops;
+    ops.allocate = allocate_of_few;
+    ops.release = release_to_few;
+    fake.device.ops = &ops;
+    struct prober *const prober = prober_on(&fake, NULL);
+    struct samples samples;
+    struct error err;
+    ASSERT_DONE(
+        prober_run(prober, "chase bytes=8M stride=4K", &samples, NULL, &err),
+        err);
+    samples_free(&samples);
+    ASSERT_DONE(
+        prober_run(prober, "chase bytes=4K flush=9M", &samples, NULL, &err),
+        err);
+    samples_free(&samples);
+    ASSERT_FAILS(
+        prober_run(prober, "chase bytes=16M stride=4K", &samples, NULL, &err),
+        ERR_DEVICE_MEMORY, err, "too little is free");
+    prober_free(prober);
+    ck_assert_uint_eq(taken_in_all(), 0);
+    fake_device_close(&fake);
+}
+END_TEST
+
 static void nothing_done(struct fake_device *fake, uint64_t *words,
                          size_t count)
 {
@@ -654,6 +717,7 @@ Suite *suite_run(void)
     tcase_add_test(t, after_a_stop_nothing_is_measured);
     tcase_add_test(t, a_failed_launch_is_told_and_recorded);
     tcase_add_test(t, a_second_fault_is_not_the_first_that_stayed);
+    tcase_add_test(t, what_is_kept_makes_room);
     tcase_add_test(t, an_sm_without_a_block_is_named);
     tcase_add_test(t, bad_text_runs_nothing);
     tcase_add_test(t, watchers_and_callers_get_the_canonical_name);
