@@ -423,7 +423,8 @@ END_TEST
  * places then stay and others go; more sets than can be asked about until
  * enough of the target's are met; a large one that places are pushed out of by
  * others whose addresses differ in a bit of which nothing is known; ways that
- * are too many to ask for each of many loads. */
+ * are too many to ask for each of many loads; sets of which what pushes out of
+ * the first TLB takes some that miss by chance where nobody looks. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -465,6 +466,10 @@ static const char *const any_policy[] = {
     "tlbs/l1={'page': 1048576, 'entries': 12} "
     "tlbs/l2={'page': 1048576, 'entries': 210, 'policy': 'fifo', "
     "'scope': 'gpu'}",
+    "tlbs/l1={'page': 2097152, 'entries': 9, 'policy': 'fifo'} "
+    "tlbs/l2={'page': 2097152, 'policy': 'random', 'sets': 4, 'ways': 6, "
+    "'scope': 'gpu', 'set_bits': [[21, 23, 25, 27, 29, 31, 33, 35, 37, 39], "
+    "[22, 24, 26, 28, 30, 32, 34, 36, 38, 40]]}",
 };
 
 /* None is wrong, and no more is missing. */

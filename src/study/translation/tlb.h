@@ -220,6 +220,12 @@ bool tlb_is_slow(const struct tlb_question *q, size_t level,
 bool tlb_fit(struct tlb_question *q, size_t level,
              const struct tlb_conflict *conflict,
              const struct tlb_numbers *list, uint64_t pool);
+/* The same where what pushes out of nearer levels may be of their set, too, and
+ * is not timed: of victims at random those miss in some laps, and none that is
+ * timed. */
+bool tlb_surely_fit(struct tlb_question *q, size_t level,
+                    const struct tlb_conflict *conflict,
+                    const struct tlb_numbers *list);
 /* False if these may stay together: some laps miss none of them. */
 bool tlb_overflows(struct tlb_question *q, size_t level,
                    const struct tlb_conflict *conflict,

@@ -130,6 +130,18 @@ static bool push_out(const struct tlb_question *q, size_t level,
            makes_up(q, level, n, before);
 }
 
+/* True if a place that was taken for none of the set is none by chance, either:
+ * all but one of the set fit beside it. */
+static bool are_beside(struct tlb_question *q, size_t level,
+                       const struct tlb_conflict *c, uint32_t number)
+{
+    struct tlb_numbers list = c->set;
+    if (!q->t->tlb[level].chance || list.count == 0)
+        return true;
+    list.at[list.count - 1] = number;
+    return tlb_surely_fit(q, level, c, &list);
+}
+
 /* What pushes out of nearer levels is replaced by others of which none is of
  * the target's set: with such fewer of the pool would do. */
 static bool cleanse(struct tlb_question *q, size_t level,
@@ -150,7 +162,10 @@ static bool cleanse(struct tlb_question *q, size_t level,
         const uint32_t ends[] = {(uint32_t)at, (uint32_t)(at + each - 1)};
         bool member[2];
         tlb_ask_members(q, level, c, ends, 2, member);
-        for (uint64_t i = 0; !member[0] && !member[1] && i < each; i++)
+        const bool own = !member[0] && !member[1] &&
+                         are_beside(q, level, c, ends[0]) &&
+                         are_beside(q, level, c, ends[1]);
+        for (uint64_t i = 0; own && i < each; i++)
             tlb_add(&clean, at + i);
     }
     if (!push_out(q, level, &clean, before))
@@ -209,7 +224,7 @@ static bool fit_alone(struct tlb_question *q, size_t level,
     alone.target = b->target;
     alone.set = b->set;
     alone.set.count = of_b - 1;
-    return tlb_fit(q, level, &alone, &alone.set, 0);
+    return tlb_surely_fit(q, level, &alone, &alone.set);
 }
 
 /* Then what was taken for one set is several. */

@@ -192,14 +192,12 @@ static bool may_settle(const struct tlb_question *q, size_t level,
  * set settles, and one of these makes room, whichever the policy prefers. */
 enum { PASSES = 3 };
 
-static struct laps ask_list(struct tlb_question *q, size_t level,
+static struct laps ask_laps(struct tlb_question *q, size_t level,
                             const struct tlb_conflict *c,
                             const struct tlb_numbers *list, uint64_t pool,
-                            uint64_t least)
+                            uint64_t least, unsigned timed)
 {
     const size_t count = list->count + 1;
-    const unsigned timed =
-        pool > 0 && q->t->tlb[level].chance ? TIMED_CHANCE : laps_of(q, count);
     const unsigned warm =
         warm_laps(q, level, pool > 0 ? PASSES : 1, least, timed,
                   tlb_room(q, count + PASSES + tlb_steps_of(c), count));
@@ -218,6 +216,17 @@ static struct laps ask_list(struct tlb_question *q, size_t level,
     return laps_in(q, level, &cycles, timed, count);
 }
 
+static struct laps ask_list(struct tlb_question *q, size_t level,
+                            const struct tlb_conflict *c,
+                            const struct tlb_numbers *list, uint64_t pool,
+                            uint64_t least)
+{
+    return ask_laps(q, level, c, list, pool, least,
+                    pool > 0 && q->t->tlb[level].chance
+                        ? TIMED_CHANCE
+                        : laps_of(q, list->count + 1));
+}
+
 bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
              const struct tlb_numbers *list, uint64_t pool)
 {
@@ -229,6 +238,17 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
         all_miss(q, level, &l) && may_settle(q, level, &l))
         l = ask_list(q, level, c, list, 0, settled);
     return !all_miss(q, level, &l);
+}
+
+bool tlb_surely_fit(struct tlb_question *q, size_t level,
+                    const struct tlb_conflict *c,
+                    const struct tlb_numbers *list)
+{
+    if (!q->t->tlb[level].chance)
+        return tlb_fit(q, level, c, list, 0);
+    const struct laps l =
+        ask_laps(q, level, c, list, 0, WARM_CHANCE, TIMED_CHANCE);
+    return !some_miss(q, &l);
 }
 
 /* If they stayed, some of so many laps would have no late load, but for once in
