@@ -424,7 +424,8 @@ END_TEST
  * enough of the target's are met; a large one that places are pushed out of by
  * others whose addresses differ in a bit of which nothing is known; ways that
  * are too many to ask for each of many loads; sets of which what pushes out of
- * the first TLB takes some that miss by chance where nobody looks. */
+ * the first TLB takes some that miss by chance where nobody looks; smaller
+ * pages than the first TLB shows. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -470,6 +471,11 @@ static const char *const any_policy[] = {
     "tlbs/l2={'page': 2097152, 'policy': 'random', 'sets': 4, 'ways': 6, "
     "'scope': 'gpu', 'set_bits': [[21, 23, 25, 27, 29, 31, 33, 35, 37, 39], "
     "[22, 24, 26, 28, 30, 32, 34, 36, 38, 40]]}",
+    "tlbs/l1={'page': 524288, 'region': 8388608, 'fill': 'region', "
+    "'sets': 2, 'ways': 7, 'set_bits': [[23, 24, 25, 26, 27, 28, 29, 30, 31, "
+    "32, 33, 34, 35, 36, 37, 38, 39]]} "
+    "tlbs/l2={'page': 524288, 'region': 8388608, 'entries': 54, "
+    "'scope': 'gpu'}",
 };
 
 /* None is wrong, and no more is missing. */

@@ -417,6 +417,15 @@ static void find_levels(struct tlb_question *q)
     }
 }
 
+static void begin_again(struct tlb_question *q)
+{
+    q->t->levels = 0;
+    memset(q->t->tlb, 0, sizeof q->t->tlb);
+    memset(q->covered, 0, sizeof q->covered);
+    memset(q->why, 0, sizeof q->why);
+    open_findings(q);
+}
+
 /* Half as many places, twice as far apart, where a window holds no more, and
  * enough are left: tlb_find_ways wants six fifths of the entries of each level
  * of three quarters of the places.  Where two come to a region there are half
@@ -434,11 +443,25 @@ static bool spread_out(struct tlb_question *q)
     p->apart *= 2;
     p->pieces /= 2;
     p->order--;
-    q->t->levels = 0;
-    memset(q->t->tlb, 0, sizeof q->t->tlb);
-    memset(q->covered, 0, sizeof q->covered);
-    memset(q->why, 0, sizeof q->why);
-    open_findings(q);
+    begin_again(q);
+    return true;
+}
+
+/* Places as near to each other as the smallest page that a level has, if that
+ * is nearer: to the first TLB, which covers more or of which a miss costs
+ * hardly anything, they came with each other. */
+static bool come_nearer(struct tlb_question *q)
+{
+    struct tlb_places *const p = &q->t->places;
+    uint64_t page = p->unit;
+    for (size_t i = 0; i < q->t->levels; i++)
+        if (q->t->tlb[i].page > 0)
+            page = u64_min(page, q->t->tlb[i].page);
+    if (page == p->unit)
+        return false;
+    for (; p->unit > page; p->unit /= 2)
+        p->jitter++;
+    begin_again(q);
     return true;
 }
 
@@ -447,7 +470,7 @@ static void tlb_ask_all(struct tlb_question *q)
     tlb_ask_neighbours(q);
     do
         find_levels(q);
-    while (lab_ok(q->lab) && spread_out(q));
+    while (lab_ok(q->lab) && (come_nearer(q) || spread_out(q)));
     none_beyond(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         ask_level(q, i);

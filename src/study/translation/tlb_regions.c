@@ -848,8 +848,8 @@ void tlb_find_region(struct tlb_question *q, size_t level)
     if (!wait && !wide)
         report_page(q, level, sure);
     if (dense) {
+        /* Places come nearer to each other, and all is asked again. */
         tlb->hidden = true;
-        q->why[level] = why_tlb_dense;
     } else if (wait) {
         tlb->region = tlb->page;
     } else {
