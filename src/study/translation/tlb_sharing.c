@@ -90,6 +90,23 @@ static void write_turn(const struct tlb_question *q, size_t level,
  * costs 10). */
 enum { TWICE = 2 };
 
+/* Steps of one SM's turns, at most. */
+static size_t steps_of_turns(const struct tlb_question *q, size_t level)
+{
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    return TWICE * (3 + 2 * tlb_steps_of(c) + c->set.count);
+}
+
+/* So many SMs as one script has room for: what pushes out of nearer levels is
+ * many steps where it lies in no row. */
+static unsigned at_once(const struct tlb_question *q, size_t level)
+{
+    const size_t laps = tlb_laps(q, level);
+    const unsigned room =
+        tlb_room(q, laps * steps_of_turns(q, level), laps * TWICE);
+    return (unsigned)u64_within(1, room, AT_ONCE);
+}
+
 /* SMs that wait for each other look at a word in memory whose turn it is: where
  * pages have windows at one in that of the places, of a mapping that is not
  * asked about, so that none leaves it. */
@@ -208,18 +225,22 @@ static double typical_share(struct tlb_question *q, size_t level, bool quiet,
                             double *missed_of)
 {
     static const unsigned self[AT_ONCE];
-    const struct turns t = {.sms = self,
-                            .count = AT_ONCE,
-                            .laps = tlb_laps(q, level),
-                            .quiet = quiet};
+    const unsigned some = at_once(q, level);
     double share[AT_ONCE];
     struct missed missed[AT_ONCE] = {0}, all = {0};
-    ask_some(q, level, &t, share, missed);
-    for (unsigned i = 0; i < t.count; i++)
+    for (unsigned i = 0; i < AT_ONCE; i += some) {
+        const struct turns t = {.sms = self,
+                                .count = (unsigned)u64_min(AT_ONCE - i, some),
+                                .laps = tlb_laps(q, level),
+                                .quiet = quiet,
+                                .take = i};
+        ask_some(q, level, &t, share + i, missed + i);
+    }
+    for (unsigned i = 0; i < AT_ONCE; i++)
         all =
             (struct missed){all.turns + missed[i].turns, all.of + missed[i].of};
     *missed_of = missed_share(&all);
-    return stats_trimmed_mean(share, t.count, 0.25);
+    return stats_trimmed_mean(share, AT_ONCE, 0.25);
 }
 
 /* Neither as a hit nor as a miss: what phases leave is up to a third of what
@@ -250,13 +271,12 @@ static void ask_between(struct tlb_question *q, size_t level,
 static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
                          const struct ends *e, struct missed *missed)
 {
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const size_t steps = TWICE * (3 + 2 * tlb_steps_of(c) + c->set.count);
     const unsigned laps = tlb_laps(q, level);
     const unsigned more =
         laps == 1 && !q->t->tlb[level].chance
             ? 1
-            : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, TWICE));
+            : (unsigned)u64_within(
+                  1, 3 * laps, tlb_room(q, steps_of_turns(q, level), TWICE));
     const struct turns t = {.sms = &sm, .count = 1, .laps = more};
     double share;
     ask_between(q, level, &t, e, &share, missed);
@@ -423,9 +443,10 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     }
     for (unsigned i = 0; i < asked; i++)
         list[i] = 1 + (unsigned)((uint64_t)i * (sms - 1) / asked);
-    for (unsigned i = 0; lab_ok(q->lab) && i < asked; i += AT_ONCE)
-        sharing += ask_few(q, level, list + i,
-                           (unsigned)u64_min(asked - i, AT_ONCE), &e);
+    const unsigned some = at_once(q, level);
+    for (unsigned i = 0; lab_ok(q->lab) && i < asked; i += some)
+        sharing +=
+            ask_few(q, level, list + i, (unsigned)u64_min(asked - i, some), &e);
     if (lab_ok(q->lab))
         report(q, level, sharing, asked);
 }
