@@ -1098,11 +1098,18 @@ static struct undisturbed plateau_cost(struct cache_question *q, size_t i)
     return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
 }
 
+/* A quarter of the way from a hit to a miss; what lies so near to the middle is
+ * neither. */
+static double near_limit(const struct cache_question *q)
+{
+    return (q->curve->plateau[q->i + 1].value - q->path->limit[q->i]) / 2;
+}
+
 /* Whether many calls cost neither what a hit does nor what a miss does. */
 static bool is_blurred(const struct cache_question *q)
 {
     const double limit = q->path->limit[q->i];
-    const double near = (q->curve->plateau[q->i + 1].value - limit) / 2;
+    const double near = near_limit(q);
     size_t between = 0, judged = 0;
     for (size_t i = q->draws.settle; i < q->draws.count; i++)
         if (code_judged(&q->draws, i)) {
@@ -1151,20 +1158,28 @@ static void report_penalty(struct cache_question *q)
 }
 
 /* Of calls in laps over far more code than this level holds those that the
- * clock takes for hits.  No more than cost as much more than most: what is
- * early for another reason was there. */
+ * clock takes for hits and that are none.  Some are: of random victims a few
+ * lines stay in any lap, and where the next level is hardly larger there is no
+ * lap over far more.  But what is early by chance is no more than what is late
+ * by as much, or misses the next level, and than what lies around the limit:
+ * what strays by a normal distribution lies there more often than beyond it, if
+ * a deviation is up to what lies between limit and miss, and nearly as often if
+ * it is half as much again.
+ */
 static double early_share(const struct cache_question *q)
 {
     const struct plateau *const p = &q->curve->plateau[q->i + 1];
-    const double limit = q->path->limit[q->i];
-    size_t calls = 0, early = 0, late = 0;
+    const double limit = q->path->limit[q->i], near = near_limit(q);
+    size_t calls = 0, early = 0, late = 0, between = 0;
     for (size_t k = (p->first + p->last + 1) / 2; k <= p->last; k++) {
         const struct point *const lap = &q->curve->point[k];
         calls += lap->count;
         early += lap->count - hits_above(lap->calls, lap->count, limit);
         late += hits_above(lap->calls, lap->count, 2 * p->value - limit);
+        between += hits_above(lap->calls, lap->count, limit - near) -
+                   hits_above(lap->calls, lap->count, limit + near);
     }
-    return (double)u64_min(early, late) / (double)calls;
+    return (double)u64_min(u64_min(early, late), between) / (double)calls;
 }
 
 /* Whether of all calls the clock tells more misses wrongly than the cache that
