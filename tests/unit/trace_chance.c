@@ -52,6 +52,14 @@ static void visit(const struct made *m)
     cache_free(cache);
 }
 
+static struct trace_model model_of(const struct made *m)
+{
+    return (struct trace_model){.line = m->sectors * SECTOR,
+                                .sets = m->sets,
+                                .ways = WAYS,
+                                .policy = m->policy};
+}
+
 /* What caches of the policy are told to do on average, and at most, of visits
  * that hit or missed as another did. */
 static double foretold(const struct made *m, double *most)
@@ -59,10 +67,7 @@ static double foretold(const struct made *m, double *most)
     visit(m);
     const struct trace trace = {.visits = visits, .count = VISITS};
     const struct trace_range range = {.sector = SECTOR};
-    const struct trace_model c = {.line = m->sectors * SECTOR,
-                                  .sets = m->sets,
-                                  .ways = WAYS,
-                                  .policy = m->policy};
+    const struct trace_model c = model_of(m);
     struct trace_seen_visits seen = trace_model_seen(&trace, &range);
     const size_t count = trace_chance_foretell(&seen, &c, chance);
     ck_assert_uint_eq(count, VISITS - VISITS / 4);
@@ -109,6 +114,28 @@ START_TEST(nothing_is_sure)
 }
 END_TEST
 
+/* Of two lines in two ways that others hold the first one comes into either,
+ * and the second one takes what is left of those with a chance of a half, or
+ * the first one's: of each visit on the other is gone then with that chance,
+ * until it is not.  So two miss, and one more of two, and so on: three. */
+START_TEST(dice_miss_what_fits_until_others_are_gone)
+{
+    static const struct made fitting = {1, 3, WAYS, POLICY_RANDOM,
+                                        TRACE_RANDOM};
+    visit(&fitting);
+    for (size_t i = 0; i < VISITS / 4; i++)
+        visits[i].seen = TRACE_HIT;
+    const struct trace trace = {.visits = visits, .count = VISITS};
+    const struct trace_range range = {.sector = SECTOR};
+    const struct trace_model c = model_of(&fitting);
+    struct trace_seen_visits seen = trace_model_seen(&trace, &range);
+    const struct trace_chance_missed by = trace_chance_missed(&seen, &c);
+    ck_assert_double_eq_tol(by.mean, 3 * 3, 3);
+    ck_assert_double_gt(by.deviation, 1);
+    trace_model_free_seen(&seen);
+}
+END_TEST
+
 /* An LRU misses all of them, and what chance would do stays what it is. */
 START_TEST(what_became_of_visits_does_not_turn_dice)
 {
@@ -125,6 +152,7 @@ Suite *suite_trace_chance(void)
     tcase_add_loop_test(t, dice_hit_as_often_as_victims_of_chance, 0, 3);
     tcase_add_test(t, dice_may_be_loaded);
     tcase_add_test(t, nothing_is_sure);
+    tcase_add_test(t, dice_miss_what_fits_until_others_are_gone);
     tcase_add_test(t, what_became_of_visits_does_not_turn_dice);
     return suite;
 }

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-/* The mean of so many caches deviates by half of what one does. */
-enum { CACHES = 4 };
+/* The mean of so many caches deviates by half of what one does; what one
+ * deviates by is known to a fifth of so many more. */
+enum { CACHES = 4, CACHES_SPREAD = 16 };
 /* Visits with nearly the same chance are looked at together. */
 enum { BINS = 10 };
 
@@ -71,8 +72,15 @@ static bool hits(struct dice *d, uint64_t at)
     return hit;
 }
 
+/* With lines that nobody visits. */
+static void fill(struct dice *d)
+{
+    for (uint64_t i = 0; i < d->c->sets * d->c->ways; i++)
+        d->line[i] = UINT64_MAX;
+}
+
 static void answer(struct trace *t, const struct trace_range *range,
-                   const struct trace_model *c, uint64_t seed)
+                   const struct trace_model *c, uint64_t seed, bool full)
 {
     struct dice d = {.c = c,
                      .sector = range->sector,
@@ -81,6 +89,8 @@ static void answer(struct trace *t, const struct trace_range *range,
                      .up_to = xcalloc(c->ways, sizeof *d.up_to)};
     rng_seed(&d.rng, seed);
     weigh(&d);
+    if (full)
+        fill(&d);
     for (size_t i = 0; i < t->count; i++) {
         const bool hit = hits(&d, t->visits[i].at);
         if (t->visits[i].seen != TRACE_UNSEEN)
@@ -105,7 +115,7 @@ static void throw_dice(struct trace *t, const struct trace_range *range,
                        const struct trace_model *c, uint64_t seed,
                        struct more *more)
 {
-    answer(t, range, c, seed);
+    answer(t, range, c, seed, false);
     struct trace_seen_visits s = trace_model_seen(t, range);
     float *const chance = xcalloc(s.count, sizeof *chance);
     trace_model_foretell(&s, c, chance);
@@ -117,14 +127,20 @@ static void throw_dice(struct trace *t, const struct trace_range *range,
     trace_model_free_seen(&s);
 }
 
-size_t trace_chance_foretell(struct trace_seen_visits *s,
-                             const struct trace_model *c, float *chance)
+static struct trace copy_of(const struct trace_seen_visits *s)
 {
-    struct more more = {0};
     struct trace t = s->trace;
     t.visits = xcalloc(t.count + 1, sizeof *t.visits);
     for (size_t i = 0; i < t.count; i++)
         t.visits[i] = s->trace.visits[i];
+    return t;
+}
+
+size_t trace_chance_foretell(struct trace_seen_visits *s,
+                             const struct trace_model *c, float *chance)
+{
+    struct more more = {0};
+    struct trace t = copy_of(s);
     for (uint64_t seed = 1; seed <= CACHES; seed++)
         throw_dice(&t, s->range, c, seed, &more);
     free(t.visits);
@@ -135,4 +151,24 @@ size_t trace_chance_foretell(struct trace_seen_visits *s,
         chance[i] = (float)fmin(1 - TRACE_LATE, fmax(TRACE_LATE, as));
     }
     return s->count;
+}
+
+struct trace_chance_missed
+trace_chance_missed(const struct trace_seen_visits *s,
+                    const struct trace_model *c)
+{
+    struct trace t = copy_of(s);
+    double sum = 0, squares = 0;
+    for (uint64_t seed = 1; seed <= CACHES_SPREAD; seed++) {
+        double missed = 0;
+        answer(&t, s->range, c, seed, true);
+        for (size_t i = 0; i < t.count; i++)
+            missed += t.visits[i].seen == TRACE_MISS;
+        sum += missed;
+        squares += missed * missed;
+    }
+    free(t.visits);
+    const double mean = sum / CACHES_SPREAD;
+    return (struct trace_chance_missed){
+        mean, sqrt(fmax(0, squares / CACHES_SPREAD - mean * mean))};
 }

@@ -14,4 +14,13 @@
 size_t trace_chance_foretell(struct trace_seen_visits *s,
                              const struct trace_model *c, float *chance);
 
+/* How many of the visits that were seen such caches miss that are full of other
+ * lines at first, and by how much one deviates. */
+struct trace_chance_missed {
+    double mean, deviation;
+};
+struct trace_chance_missed
+trace_chance_missed(const struct trace_seen_visits *s,
+                    const struct trace_model *c);
+
 #endif

@@ -604,13 +604,32 @@ double trace_fit_weights_within(void)
     return sqrt(trace_policies[TRACE_WEIGHTED].uneven / 2);
 }
 
+static struct trace_model model_of(const struct trace_fit *fit)
+{
+    return (struct trace_model){.line = fit->model_line,
+                                .sets = fit->model_sets,
+                                .ways = fit->model_ways,
+                                .shift = fit->model_shift,
+                                .policy = fit->model_policy,
+                                .own = fit->own,
+                                .own_at = fit->own_at};
+}
+
+double trace_fit_missed_most(const struct trace_fit *fit,
+                             const struct trace_range *range,
+                             const struct trace *trace)
+{
+    enum { DEVIATIONS = 5 };
+    struct trace_seen_visits seen = trace_model_seen(trace, range);
+    const struct trace_model c = model_of(fit);
+    const struct trace_chance_missed by = trace_chance_missed(&seen, &c);
+    trace_model_free_seen(&seen);
+    return by.mean + DEVIATIONS * by.deviation;
+}
+
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
-    const struct trace_model c = {.line = fit->model_line,
-                                  .sets = fit->model_sets,
-                                  .ways = fit->model_ways,
-                                  .shift = fit->model_shift,
-                                  .policy = fit->model_policy};
+    const struct trace_model c = model_of(fit);
     return trace_model_cache(&c, sector);
 }
 
@@ -621,10 +640,7 @@ uint64_t trace_fit_set(const struct trace_fit *fit, uint64_t line)
 
 uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set)
 {
-    const struct trace_model c = {.sets = fit->model_sets,
-                                  .ways = fit->model_ways,
-                                  .own = fit->own,
-                                  .own_at = fit->own_at};
+    const struct trace_model c = model_of(fit);
     return trace_model_ways(&c, set);
 }
 

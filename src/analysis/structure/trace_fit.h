@@ -82,6 +82,12 @@ bool trace_fit_is_chance(const struct trace_fit *fit);
 /* Ways that weigh alike are told from ways that do not: by less than so much,
  * as a part of their mean, weights may deviate. */
 double trace_fit_weights_within(void);
+/* Of the visits that were seen, if victims are of chance, no more miss but once
+ * in a million (of a normal distribution), be the cache full of other lines at
+ * first. */
+double trace_fit_missed_most(const struct trace_fit *fit,
+                             const struct trace_range *range,
+                             const struct trace *trace);
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);

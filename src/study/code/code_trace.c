@@ -97,10 +97,11 @@ static struct script_lines pick_fitting(struct lab *lab,
     struct rng rng;
     for (uint64_t set = 0; set < fit->model_sets; set++) {
         const uint64_t ways = trace_fit_ways(fit, set);
-        const uint64_t spare = ways < fit->model_ways ? OWN_SPARE : SPARE;
-        room[set] = !calls->spare ? ways : ways > spare ? ways - spare : 1;
+        const uint64_t own = ways < fit->model_ways ? OWN_SPARE : SPARE;
+        const uint64_t spare = calls->less + (calls->spare ? own : 0);
+        room[set] = ways > spare ? ways - spare : 1;
     }
-    rng_seed(&rng, calls->take);
+    rng_seed(&rng, calls->take - calls->again);
     for (uint64_t tries = 0; tries < window; tries++) {
         const uint64_t function = rng_below(&rng, window);
         const uint64_t at = function * CODE_PLACE + CODE_TAIL;

@@ -45,7 +45,10 @@ struct code_calls {
     uint64_t apart;     /* … or so many KiB apart, each half of which alone */
     const struct trace_fit *fitting; /* … or as many as fit in that cache … */
     uint64_t ahead; /* … with so many lines that are fetched ahead … */
-    bool spare; /* … and a way for lines of the loop, or three where some are */
+    bool spare; /* … and a way for lines of the loop, or three where some are …
+                 */
+    uint64_t less;  /* … and so many ways less … */
+    unsigned again; /* … the same as so many launches before */
     uint64_t most; /* calls that fit a launch */
     unsigned take; /* a number that makes the order another */
     unsigned more; /* laps of the same order after the first */

@@ -750,6 +750,19 @@ static struct trace trace_taken(struct cache_question *q,
     return t;
 }
 
+/* The visits of one and of another. */
+static struct trace trace_joined(struct lab *lab, struct trace one,
+                                 struct trace other)
+{
+    struct trace both = one;
+    both.count += other.count;
+    both.visits = lab_alloc(lab, both.count, sizeof *both.visits);
+    memcpy(both.visits, one.visits, one.count * sizeof *one.visits);
+    memcpy(both.visits + one.count, other.visits,
+           other.count * sizeof *other.visits);
+    return both;
+}
+
 /* Two launches of calls, if one has not as many that were judged as a search
  * looks at by all its steps. */
 static struct trace trace_found(struct cache_question *q,
@@ -757,20 +770,13 @@ static struct trace trace_found(struct cache_question *q,
 {
     enum { ENOUGH = 2000 };
     const struct trace one = trace_taken(q, calls);
-    struct trace both = one;
     size_t seen = 0;
     for (size_t i = 0; i < one.count; i++)
         seen += one.visits[i].seen != TRACE_UNSEEN;
     if (!lab_ok(q->lab) || seen >= ENOUGH)
         return one;
     calls->take++;
-    const struct trace other = trace_taken(q, calls);
-    both.count += other.count;
-    both.visits = lab_alloc(q->lab, both.count, sizeof *both.visits);
-    memcpy(both.visits, one.visits, one.count * sizeof *one.visits);
-    memcpy(both.visits + one.count, other.visits,
-           other.count * sizeof *other.visits);
-    return both;
+    return trace_joined(q->lab, one, trace_taken(q, calls));
 }
 
 /* Functions so many KiB apart that nothing comes to another, though twice as
@@ -827,10 +833,9 @@ static double late_share(const struct cache_question *q)
 
 /* What the clock may tell wrongly of lines that fit: no more than of laps that
  * do, by five deviations. */
-static double late_most(const struct cache_question *q,
-                        const struct trace_fit *fit)
+static double late_most(const struct cache_question *q, double fitting)
 {
-    const double late = late_share(q) * fit->fitting;
+    const double late = late_share(q) * fitting;
     return late + 5 * sqrt(late + 1);
 }
 
@@ -840,7 +845,7 @@ static double late_most(const struct cache_question *q,
 static bool overflows(const struct cache_question *q,
                       const struct trace_fit *fit)
 {
-    return fit->missed > late_most(q, fit);
+    return fit->missed > late_most(q, fit->fitting);
 }
 
 /* Whether sets that are others would be seen to: of lines that a nearer cache
@@ -849,7 +854,7 @@ static bool would_overflow(const struct cache_question *q,
                            const struct trace_fit *fit)
 {
     const double spread = 0.4 / sqrt((double)fit->model_ways);
-    return spread * fit->fitting > late_most(q, fit);
+    return spread * fit->fitting > late_most(q, fit->fitting);
 }
 
 /* Of fewer ways chance and noise may be what no model has; but not if sets that
@@ -922,6 +927,45 @@ static void check_more(struct cache_question *q, struct trace_search *search,
     }
 }
 
+/* Whether functions that fit are missed no more at last.  Of random victims
+ * lines that fit are missed until chance has taken all that was there before,
+ * as such caches tell, be it what was called last or lines of the kernel; lines
+ * of sets that are others are missed for ever.  So two launches call the same
+ * ones, of which the last half of the calls is looked at; and of many ways a
+ * fourth is left, which chance then takes soon.  Where nothing was seen to come
+ * ahead no room is left for that, which would be half of it if lines are short;
+ * but in the nearest cache lines of the loop may be anywhere. */
+static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
+                         struct code_calls *calls)
+{
+    enum { LAUNCHES = 2 };
+    const struct trace_range range = range_of(q);
+    struct trace all = {0};
+    size_t half = 0, seen = 0;
+    double missed = 0;
+    calls->apart = 0;
+    calls->fitting = fit;
+    calls->spare = true;
+    calls->less = (fit->model_ways - 1) / 4;
+    if (q->i > 0 && u64_max(q->path->near, q->path->ahead[q->i]) == 0)
+        calls->ahead = 0;
+    for (calls->again = 0; lab_ok(q->lab) && calls->again < LAUNCHES;
+         calls->again++) {
+        calls->take++;
+        const struct trace one = trace_taken(q, calls);
+        half = all.count + one.count / 2;
+        all = trace_joined(q->lab, all, one);
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        if (i < half)
+            all.visits[i].seen = TRACE_UNSEEN;
+        seen += all.visits[i].seen != TRACE_UNSEEN;
+        missed += all.visits[i].seen == TRACE_MISS;
+    }
+    return missed <= trace_fit_missed_most(fit, &range, &all) +
+                         late_most(q, (double)seen);
+}
+
 /* Functions that are picked unevenly: what random victims do does not show
  * where all sets are alike, and what is fetched ahead comes less to others.
  * Where several caches foretell them as well, or none does well, more calls
@@ -956,7 +1000,8 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     }
     trace_search_free(search);
     if (!sure || !is_shown(q, fit) ||
-        (trace_fit_is_chance(fit) && is_same_again(q, fit)))
+        (trace_fit_is_chance(fit) &&
+         (is_same_again(q, fit) || !comes_to_fit(q, fit, &calls))))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
