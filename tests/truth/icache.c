@@ -624,6 +624,33 @@ START_TEST(lines_of_the_loop_are_no_misses)
 }
 END_TEST
 
+/* … and a hit of the next one that returns to a line of the loop costs more
+ * than its miss, where a miss of the nearest one costs more than that.
+ * Expected: 20 sets, lru.  Buggy result: not measured, as too many lines that
+ * fit were missed. */
+START_TEST(late_hits_that_cost_more_than_misses_are_hits)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 128, 'sector': 128, 'sets': 7, "
+                  "           'ways': 11, 'policy': 'random'} "
+                  "caches/i1={'line': 128, 'sector': 128, 'sets': 20, "
+                  "           'ways': 9} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 5, 'i1': 152, 'l2': 252, "
+                  "                   'memory': 600} "
+                  "paths/instruction/prefetch=1 "
+                  "noise={'jitter_cycles': 0.9, 'spike_rate': 0.003, "
+                  "       'spike_cycles': 167}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "miss_penalty", 100, 1));
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 20, 0));
+    ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"), "lru");
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines of the loop that what comes in pushes out bring others with them, and
  * both have room in each of four sets.  Expected: a bound of the ways.  Buggy
  * result: a way less, and none of the others in any set. */
@@ -882,6 +909,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 2);
     tcase_add_test(t, lines_that_fit_come_to_be_there);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
+    tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_comes_with_the_loop_is_no_way);
     tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);

@@ -1,6 +1,7 @@
 #include "study/code/code_trace.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/num.h"
 #include "base/rng.h"
@@ -182,9 +183,21 @@ bool code_judged(const struct code_draws *draws, size_t i)
     return i >= draws->settle && !is_whole((uint64_t)draws->offset[i]);
 }
 
+const struct code_late *code_late_of(const struct code_path *path,
+                                     double cycles)
+{
+    for (size_t i = 0; i < path->lates; i++)
+        if (fabs(cycles - path->late[i].cycles) <= path->late[i].within)
+            return &path->late[i];
+    return NULL;
+}
+
 size_t code_served(const struct code_path *path, double cycles)
 {
+    const struct code_late *const late = code_late_of(path, cycles);
     size_t level = 0;
+    if (late != NULL)
+        return late->level;
     while (level < path->levels && cycles > path->limit[level])
         level++;
     return level;

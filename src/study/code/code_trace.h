@@ -26,10 +26,22 @@ enum { CODE_POOL = 254 * 1024 };
  * an H200's lasts 4.06 million cycles, and what is around a call takes 700. */
 uint64_t code_calls_most(double cycles);
 
+/* What a call costs that a level serves, and that returns to a line or two of
+ * the loop which the nearest cache has no more; cycles, up to so many off. */
+struct code_late {
+    size_t level;
+    double cycles, within;
+};
+enum { CODE_LATES_MOST = 2 * CODE_LEVELS_MAX };
+
 /* What is known of the caches. */
 struct code_path {
     size_t levels;
-    double limit[CODE_LEVELS_MAX]; /* cycles of a call that misses the level */
+    double
+        limit[CODE_LEVELS_MAX]; /* cycles of a call that misses the level … */
+    struct code_late late[CODE_LATES_MOST]; /* … but for those, which no other
+                                               call costs */
+    size_t lates;
     uint64_t line;                 /* of the nearest, B … */
     /* … so many of which are fetched ahead, to each level; to the nearest from
      * the next one; and whether calls that hit do so, too. */
@@ -67,6 +79,9 @@ struct code_draws code_draw(struct lab *lab, const struct code_path *path,
 /* Whether what the call cost says where its line was. */
 bool code_judged(const struct code_draws *draws, size_t i);
 
+/* Those that the call is one of; NULL: none. */
+const struct code_late *code_late_of(const struct code_path *path,
+                                     double cycles);
 /* Which level had a call's line; the number of levels: none. */
 size_t code_served(const struct code_path *path, double cycles);
 

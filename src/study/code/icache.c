@@ -413,6 +413,41 @@ static double limit_of(const struct curve *c, size_t i)
     return hits_limit(p->value + more, p[1].value);
 }
 
+/* Whether it is what calls of another level cost, or as late ones. */
+static bool is_of_other(const struct curve *c, const struct code_late *all,
+                        size_t count, const struct code_late *late)
+{
+    for (size_t i = 0; i < c->plateau_count; i++)
+        if (fabs(c->plateau[i].value - late->cycles) <= 2 * late->within)
+            return true;
+    for (size_t i = 0; i < count; i++)
+        if (all[i].level != late->level &&
+            fabs(all[i].cycles - late->cycles) <= 2 * late->within)
+            return true;
+    return false;
+}
+
+/* What late calls cost where that tells who served them: it may be more than a
+ * miss.  In the nearest cache what hits brings nothing that pushes a line of
+ * the loop out. */
+static void find_late(const struct curve *c, struct code_path *path)
+{
+    enum { LINES = 2 };
+    struct code_late all[LINES * (CODE_LEVELS_MAX + 1)];
+    size_t count = 0;
+    for (size_t i = 1; i <= path->levels; i++)
+        for (int lines = 1; lines <= LINES; lines++) {
+            const double cycles = c->plateau[i].value + lines * more_of(c, i);
+            all[count++] =
+                (struct code_late){i, cycles,
+                                   fmax(assume(ASSUME_CODE_STRAY),
+                                        assume(ASSUME_CODE_ALIKE) * cycles)};
+        }
+    for (size_t i = 0; i < count; i++)
+        if (all[i].level < path->levels && !is_of_other(c, all, count, &all[i]))
+            path->late[path->lates++] = all[i];
+}
+
 /* Beyond what a hit in the nearest cache costs: half-way from this one to the
  * next. */
 static double extra_limit(const struct curve *c, size_t i)
@@ -1114,15 +1149,19 @@ static void report_shape(struct cache_question *q)
     report_policy(q, &fit);
 }
 
-/* What a call costs that a level served, of those that are judged; if too many
- * cost something else, that says nothing. */
+/* What a call costs that a level served, of those that are judged, but for
+ * those that cost more than a miss; if too many cost something else, that says
+ * nothing. */
 static struct undisturbed cost_of(struct cache_question *q, size_t level)
 {
     const struct code_draws *const d = &q->draws;
     double *const cost = lab_alloc(q->lab, d->count, sizeof *cost);
     size_t count = 0;
+    const double most =
+        level < q->path->levels ? q->path->limit[level] : INFINITY;
     for (size_t i = d->settle; i < d->count; i++)
-        if (code_judged(d, i) && code_served(q->path, d->cycles[i]) == level)
+        if (code_judged(d, i) && d->cycles[i] <= most &&
+            code_served(q->path, d->cycles[i]) == level)
             cost[count++] = d->cycles[i];
     return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
 }
@@ -1158,7 +1197,8 @@ static bool is_blurred(const struct cache_question *q)
     size_t between = 0, judged = 0;
     for (size_t i = q->draws.settle; i < q->draws.count; i++)
         if (code_judged(&q->draws, i)) {
-            between += fabs(q->draws.cycles[i] - limit) < near;
+            between += fabs(q->draws.cycles[i] - limit) < near &&
+                       code_late_of(q->path, q->draws.cycles[i]) == NULL;
             judged++;
         }
     return (double)between > assume(ASSUME_CODE_BLURRED) * (double)judged;
@@ -1296,6 +1336,8 @@ static void ask_levels(struct lab *lab, struct curve *c)
     struct code_path path = {.levels = levels};
     for (size_t i = 0; i < levels; i++)
         path.limit[i] = limit_of(c, i);
+    if (levels > 0)
+        find_late(c, &path);
     if (lab_ok(lab) && levels > 0) {
         find_lines(lab, c, levels);
         path.line = fact_code(lab)->level[0].line;
