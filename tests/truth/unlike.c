@@ -224,6 +224,15 @@ static const struct unlike unlikes[] = {
      "'replicates': true}, 'slices': {'modulo': 7, 'from_bit': 15}} "
      "paths/global={'l2': 165, 'memory': 554}",
      "verdict", "l2.size", "630784"},
+    /* Half of L2 is out of reach of lines in a row, and those that are far
+     * apart miss the TLBs, so that what they hit costs as much as misses. */
+    {"sms=4 caches/l2={'line': 128, 'sector': 128, 'sets': 1024, 'ways': 4, "
+     "'scope': 'gpu', 'set_bits': [7, 8, 9, 10, 11, 12, 13, 14, 15, "
+     "[15, 24, 25]]} "
+     "tlbs/l1={'page': 131072, 'region': 131072, 'scope': 'sm', "
+     "'entries': 96} "
+     "paths/global={'l2': [217, 640, 640], 'memory': [673, 1096, 1096]}",
+     "verdict", "l2.size", "524288"},
 };
 
 START_TEST(what_misled_is_told)

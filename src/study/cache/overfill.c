@@ -101,6 +101,7 @@ struct dose {
     uint64_t pool, members, looks;
     uint64_t apart; /* lines from one of the pool to the next; 0: 1 */
     bool fresh;     /* the cache is empty before */
+    bool paired;    /* with each comes the one that leads it */
 };
 
 static uint64_t sharers(const struct flood *q)
@@ -109,13 +110,27 @@ static uint64_t sharers(const struct flood *q)
 }
 
 /* Before each look: what leads takes a line's place, and may be looked at
- * itself later, so that as many are there as before; of lines that are apart it
- * is none of them. */
-static int lead_of(const struct flood *q, const struct dose *d)
+ * itself later, so that as many are there as before.  Of lines that are apart
+ * it is none of them, but may come with each: a power of two from it, which no
+ * multiple of an odd number is. */
+static uint64_t lead_of(const struct flood *q, const struct dose *d)
 {
-    const bool can = !q->row->of_sm && d->apart <= 1;
-    const uint64_t lead = LEAD + (q->lines < LEAD_LINES ? q->line : 0);
-    return can && d->pool * q->line > lead ? (int)lead : 0;
+    const bool few = q->lines < LEAD_LINES;
+    const uint64_t lead = LEAD + (few ? q->line : 0);
+    if (d->paired)
+        return few ? q->line : LEAD;
+    return !q->row->of_sm && d->apart <= 1 && d->pool * q->line > lead ? lead
+                                                                       : 0;
+}
+
+static uint64_t beside_of(const struct flood *q, const struct dose *d)
+{
+    return d->paired ? lead_of(q, d) : 0;
+}
+
+static double lines_of(const struct dose *d)
+{
+    return (double)d->members * (d->paired ? 2 : 1);
 }
 
 static uint64_t looks_each(const struct flood *q)
@@ -175,10 +190,10 @@ static const char *words_of(const struct flood *q, const struct dose *d,
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
-                    " fresh=%d lead=%d%s",
+                    " fresh=%d beside=%" PRIu64 " lead=%" PRIu64 "%s",
                     d->pool * apart, apart, d->members, looks_each(q),
                     settling(q, d), u64_min(trials, trials_most(q, d, each)),
-                    d->fresh, lead_of(q, d), once);
+                    d->fresh, beside_of(q, d), lead_of(q, d), once);
 }
 
 /* Caches that SMs may share are asked by one SM where their members differ. */
@@ -202,7 +217,7 @@ looks_of(const struct flood *q, const struct dose *d, const struct samples *s)
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     struct occupancy_looks l = {
-        .members = (double)d->members,
+        .members = lines_of(d),
         .looks = stays_full(q, d) ? 1 : (double)(looks_each(q) * sharers(q))};
     for (size_t row = 0; row < s->rows; row++) {
         const int64_t in = samples_at(s, row, quarter);
@@ -226,7 +241,7 @@ static struct occupancy count_lines(const struct flood *q, const struct dose *d,
     occupancy_of_looks(&l, &o);
     lab_point(q->lab, q->row->component,
               q->side == WHOLE ? "size" : "near_size", &by_members,
-              (struct curve_seen){(double)d->members, o.lines, s->experiment});
+              (struct curve_seen){lines_of(d), o.lines, s->experiment});
     return o;
 }
 
@@ -441,7 +456,9 @@ static double reach_of(const struct held *h)
 /* Bits of addresses that no line in a row reaches may choose sets, too: lines
  * so far apart, a prime number, over so many bytes, the farthest two that there
  * is memory for.  If more of them found room than of those that lay together,
- * as many of another distance must, or it is but a bound. */
+ * as many of another distance must, or it is but a bound.  Each is one of two
+ * in a page, since a TLB has few of so many pages: a hit that waits for its
+ * translation costs as much as a miss. */
 enum { STREWN_BYTES = 256 << 20 };
 
 static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
@@ -450,6 +467,7 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
     unsigned asked = 0;
     d.looks /= 2;
     d.members = d.pool *= WIDER;
+    d.paired = u64_is_power(q->line);
     for (size_t i = 0; lab_ok(q->lab) && asked < 2 && i < COUNT_OF(primes);
          i++) {
         d.apart = primes[i];
