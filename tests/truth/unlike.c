@@ -576,6 +576,25 @@ START_TEST(what_hits_of_a_larger_ring_bounds_the_size)
 }
 END_TEST
 
+/* Of one line more than fits some miss in a lap, here or there, which spikes
+ * hide in one place and not in another.  Expected: what hit of it in a lap.
+ * Buggy result: all of it, a line more than there is room for. */
+START_TEST(a_ring_that_fits_here_alone_is_no_bound)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=1 memory_bytes=1073741824 "
+                 "caches/l2={'line': 64, 'sector': 64, 'sets': 8192, "
+                 "'ways': 2, 'policy': 'random', 'scope': 'gpu'} "
+                 "noise={'jitter_cycles': 1.3, 'spike_rate': 0.0005, "
+                 "'spike_cycles': 112} "
+                 "paths/global={'l2': 143, 'memory': 355}"),
+        "size", "l2", "size");
+    ck_assert_int_eq(size.status, STATUS_AT_LEAST);
+    ck_assert_double_gt(size.number, 1048576 / 64 * 63);
+    ck_assert_double_le(size.number, 1048576);
+}
+END_TEST
+
 /* As far apart as pairs are asked they are of one line: rings told a sector. */
 START_TEST(a_line_longer_than_any_is_not_told)
 {
@@ -625,6 +644,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, sets_beyond_reach_are_not_denied);
     tcase_add_test(t, few_lines_deny_no_many);
+    tcase_add_test(t, a_ring_that_fits_here_alone_is_no_bound);
     tcase_add_test(t, what_l2_has_near_is_no_hit);
     tcase_add_test(t, where_rings_begin_they_end_elsewhere);
     tcase_add_test(t, what_a_nearer_cache_keeps_makes_none_larger);

@@ -799,7 +799,8 @@ static void report_edge(struct size_question *q, struct search *edge)
         report_ring(q, edge->fits, kept);
     if (!even)
         report_bound(q,
-                     kept > 0 ? least_of_ring(q, edge->fits, kept) : edge->fits,
+                     kept > 0 ? least_of_ring(q, edge->fits, kept)
+                              : u64_max(hit, bytes_that_hit(q, edge->fits)),
                      why_no_clean_edge);
 }
 
