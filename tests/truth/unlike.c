@@ -233,6 +233,30 @@ static const struct unlike unlikes[] = {
      "'entries': 96} "
      "paths/global={'l2': [217, 640, 640], 'memory': [673, 1096, 1096]}",
      "verdict", "l2.size", "524288"},
+    /* Far hits cost more than near misses, and nothing that is far is copied: a
+     * half of what fits seems to be gone, and a half of the rest there. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 64, 'policy': 'plru', "
+     "'sets': 512, 'ways': 8, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [13, 14, 15, 16, 17, 18, 19], "
+     "'far_cycles': 205, 'replicates': false}} "
+     "paths/global={'l2': 124, 'memory': 303}",
+     "verdict", "l2.size", "1048576"},
+    /* … so that what seems to be a far part beyond them is the whole. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 64, 'policy': 'fifo', "
+     "'sets': 224, 'ways': 24, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [12, 14, 17, 18, 19], 'far_cycles': 198, "
+     "'replicates': false}, 'slices': {'modulo': 7, 'from_bit': 15}} "
+     "paths/global={'l2': 191, 'memory': 318}",
+     "verdict", "l2.size", "1376256"},
+    /* … and where they are copied lines a few sets apart fill these. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 256, 'policy': 'random', "
+     "'sets': 224, 'ways': 13, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [14, 18, 19], 'far_cycles': 209, "
+     "'replicates': true}, 'slices': {'modulo': 7, 'from_bit': 10, "
+     "'bits': [[8, 9, 10, 12, 13, 15, 18, 19, 21]]}} "
+     "noise={'jitter_cycles': 1.76} "
+     "paths/global={'l2': 152, 'memory': 290}",
+     "verdict", "l2.line", "256"},
 };
 
 START_TEST(what_misled_is_told)

@@ -21,6 +21,7 @@
 #include <math.h>
 
 #include "analysis/hits.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/lab.h"
@@ -51,6 +52,8 @@ struct line_question {
     uint64_t visits; /* loads of a chase that is timed */
     bool torn; /* of the last candidate places of few deny those of many … */
     bool some; /* … or some miss, of which it is not known why */
+    double limit; /* cycles of a look, below which it surely hit … */
+    double told;  /* … as this share of those that hit is */
 };
 enum { VISITS = 4096 };
 
@@ -599,39 +602,6 @@ static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
     return p;
 }
 
-/* What a load costs that is in the middle of a hit and a miss. */
-static double pairs_limit(const struct line_question *q)
-{
-    return hits_limit(q->facts->plateau, q->facts->miss) +
-           fact_trace(q->lab)->cycles;
-}
-
-/*
- * Whether that limit tells them, by loads of which each is known: what the
- * study of the sector loaded, where the first of a sector misses and the others
- * hit.  A quarter may be mistaken: of a half that is there that makes less than
- * two thirds, and of none less than what two halves differ by.  A far hit may
- * cost what a near miss does.
- */
-static bool limit_tells(const struct line_question *q)
-{
-    const struct fact_bracket *const f = q->facts;
-    const struct samples *const s =
-        lab_probe(q->lab, "%s", lab_sector_trace(q->lab, q->row, 0));
-    const struct column offset = lab_column_of(q->lab, s, "offset");
-    const struct column cycles = lab_column_of(q->lab, s, "cycles");
-    size_t count[2] = {0}, above[2] = {0};
-    for (size_t i = 0; i < cycles.count; i++) {
-        const bool first = (uint64_t)offset.at[i] % q->sector->bytes == 0;
-        count[first]++;
-        above[first] += cycles.at[i] > pairs_limit(q);
-    }
-    const bool apart =
-        f->near_fits == 0 || f->plateau - f->hit < (f->miss - f->plateau) / 2;
-    return apart && hits_tally_of(above[true], count[true]) == TALLY_ALL &&
-           hits_tally_of(above[false], count[false]) == TALLY_NONE;
-}
-
 struct trials {
     uint64_t looks, settle, kept; /* looks of each */
 };
@@ -669,18 +639,143 @@ static double share_left(const struct line_question *q, const struct pairs *p,
         q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
         return -1;
-    const double limit = pairs_limit(q);
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     double seen = 0, left = 0;
     for (size_t row = 0; row < s->rows; row++) {
         const double alike = (double)samples_at(s, row, count);
         seen += alike;
-        if ((double)samples_at(s, row, cycles) < limit)
+        if ((double)samples_at(s, row, cycles) < q->limit)
             left += alike;
     }
-    return seen > 0 ? left / seen : 0;
+    return seen > 0 ? left / seen / q->told : 0;
 }
+
+/* What all SMs share may be hashed or sliced, and of unlike parts its loads
+ * tell nothing. */
+static bool is_hashable(const struct line_question *q)
+{
+    return !q->row->of_sm && q->facts->near_fits == 0;
+}
+
+/* ---- what a hit costs there -------------------------------------------- */
+
+/*
+ * Whether half-way between a hit and a miss tells them, by loads of which each
+ * is known: what the study of the sector loaded, where the first of a sector
+ * misses and the others hit.  A quarter may be mistaken: of a half that is
+ * there that makes less than two thirds, and of none less than what two halves
+ * differ by.  A far hit may cost what a near miss does.
+ */
+static bool does_half_way_tell(const struct line_question *q, double limit)
+{
+    const struct fact_bracket *const f = q->facts;
+    const struct samples *const s =
+        lab_probe(q->lab, "%s", lab_sector_trace(q->lab, q->row, 0));
+    const struct column offset = lab_column_of(q->lab, s, "offset");
+    const struct column cycles = lab_column_of(q->lab, s, "cycles");
+    size_t count[2] = {0}, above[2] = {0};
+    for (size_t i = 0; i < cycles.count; i++) {
+        const bool first = (uint64_t)offset.at[i] % q->sector->bytes == 0;
+        count[first]++;
+        above[first] += cycles.at[i] > limit;
+    }
+    const bool apart =
+        f->near_fits == 0 || f->plateau - f->hit < (f->miss - f->plateau) / 2;
+    return apart && hits_tally_of(above[true], count[true]) == TALLY_ALL &&
+           hits_tally_of(above[false], count[false]) == TALLY_NONE;
+}
+
+/* Places of the sector's loads, each on one side or the other as if by chance:
+ * all of them are far once in 250 times. */
+enum { PLACES_OF_SIDES = 8, PLACE_APART = 37 * LAB_SECTOR_BYTES };
+/* Addresses are dealt to sides in no smaller pieces (sector.c). */
+enum { PIECE = 4096 };
+
+/* The least that hits, and misses, of one piece cost: the middle of them. */
+static void take_piece(const struct line_question *q, const double *offset,
+                       const double *cycles, size_t count, double *hit,
+                       double *miss)
+{
+    double *const first = lab_alloc(q->lab, count, sizeof *first);
+    double *const other = lab_alloc(q->lab, count, sizeof *other);
+    size_t firsts = 0, others = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((uint64_t)offset[i] % q->sector->bytes == 0)
+            first[firsts++] = cycles[i];
+        else
+            other[others++] = cycles[i];
+    if (firsts == 0 || others == 0)
+        return;
+    *miss = fmin(*miss, stats_median(first, firsts));
+    *hit = fmin(*hit, stats_median(other, others));
+}
+
+static void take_place(const struct line_question *q, unsigned place,
+                       double *hit, double *miss)
+{
+    const struct samples *const s = lab_probe(
+        q->lab, "%s",
+        lab_sector_trace(q->lab, q->row, (uint64_t)place * PLACE_APART));
+    const struct column offset = lab_column_of(q->lab, s, "offset");
+    const struct column cycles = lab_column_of(q->lab, s, "cycles");
+    size_t begin = 0;
+    for (size_t i = 1; i <= cycles.count; i++)
+        if (i == cycles.count || (uint64_t)offset.at[i] / PIECE !=
+                                     (uint64_t)offset.at[begin] / PIECE) {
+            take_piece(q, offset.at + begin, cycles.at + begin, i - begin, hit,
+                       miss);
+            begin = i;
+        }
+}
+
+/* Of so few elements that all fit, an eighth of what does. */
+static struct pairs few_of(const struct line_question *q)
+{
+    struct pairs p = {.apart = LINE_MOST, .pool = 1};
+    p.members = q->facts->fits / LINE_MOST / 8;
+    while (p.pool < SPARSE * p.members)
+        p.pool *= 2;
+    if (p.members < LOOKED_AT)
+        p.pool = 0;
+    return p;
+}
+
+/*
+ * Where a far hit costs as much as a near miss or more: between what both cost
+ * near.  What is dearer counts as gone, so that of all that is there only what
+ * is near seems so; which share that is, is asked of what surely fits.  It is
+ * half, or about that: if it is nearly all only far places were seen.
+ */
+static bool learn_near_limit(struct line_question *q)
+{
+    static const double near_least = 0.25, near_most = 0.75;
+    const struct pairs few = few_of(q);
+    double hit = INFINITY, miss = INFINITY;
+    if (few.pool == 0)
+        return false;
+    for (unsigned i = 0; lab_ok(q->lab) && i < PLACES_OF_SIDES; i++)
+        take_place(q, i, &hit, &miss);
+    if (!lab_ok(q->lab) || !hits_cheaper(hit, miss))
+        return false;
+    q->limit = hits_limit(hit, miss);
+    q->told = 1;
+    q->told = share_left(q, &few, 0);
+    return q->told >= near_least &&
+           (q->told <= near_most || q->facts->near_fits > 0);
+}
+
+static bool learn_limit(struct line_question *q)
+{
+    q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
+               fact_trace(q->lab)->cycles;
+    q->told = 1;
+    if (does_half_way_tell(q, q->limit))
+        return true;
+    return lab_ok(q->lab) && !q->row->of_sm && learn_near_limit(q);
+}
+
+/* ---- what pairs say ----------------------------------------------------- */
 
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
@@ -704,7 +799,8 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
         return times > OVERFILL ? PAIRS_DO_NOT : PAIRS_UNKNOWN;
     const double left = alone > 0 ? share_left(q, &p, apart) : -1;
     const struct trials t = trials_of(q, &p);
-    const bool tell = alone * (double)(t.looks * t.kept) >= left_least;
+    const bool tell =
+        alone * q->told * (double)(t.looks * t.kept) >= left_least;
     *few = *few || !tell;
     if (left < 0 || !tell)
         return PAIRS_UNKNOWN;
@@ -759,14 +855,14 @@ static bool is_everywhere(const struct line_question *q, uint64_t line)
 
 /* What they say counts, where it can be asked; else it may be shorter, but not
  * than the sector. */
-static void check_by_pairs(const struct line_question *q, struct finding *f)
+static void check_by_pairs(struct line_question *q, struct finding *f)
 {
     const uint64_t line =
         q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
     struct paired_line l = {.bytes = line};
     if (q->line->bound || q->sector->bound || is_everywhere(q, line))
         return;
-    if (limit_tells(q))
+    if (learn_limit(q))
         l = line_of_pairs(q, line);
     if (lab_excuse(q->lab) != NULL || !lab_ok(q->lab))
         return;
@@ -806,13 +902,6 @@ static void check_shortest(struct line_question *q, struct finding *f)
         report_unproved(q, f, why_line_unfilled);
 }
 
-/* What all SMs share may be hashed or sliced, and of unlike parts its loads
- * tell nothing. */
-static bool is_hashable(const struct line_question *q)
-{
-    return !q->row->of_sm && q->facts->near_fits == 0;
-}
-
 /* From above, since long lines make short rings. */
 static void ask_line(struct line_question *q, struct finding *f)
 {
@@ -825,7 +914,7 @@ static void ask_line(struct line_question *q, struct finding *f)
     const bool concluded = conclude(q, f, line, over);
     /* Surely: most of the lines that should not have fit missed, at all places.
      */
-    if (is_hashable(q) || !over || !surely)
+    if (is_hashable(q) || !over || !surely || !concluded)
         check_by_pairs(q, f);
     if (!over && lab_excuse(q->lab) == NULL && lab_ok(q->lab))
         check_shortest(q, f);

@@ -419,6 +419,21 @@ static double share_of_wider(struct bracket_question *q, uint64_t *ring,
     return share;
 }
 
+/*
+ * All of a ring is left that fits twice.  Where much of it seems gone that
+ * costs as much as what misses nearer, as the far part of a cache does that is
+ * farther than a miss costs more; and of what seems left much may be misses
+ * then.
+ */
+static bool are_hits_told(struct bracket_question *q)
+{
+    const uint64_t half = q->facts->fits / 2;
+    uint64_t ring = 2 * LEAD;
+    while (2 * ring <= half)
+        ring *= 2;
+    return share_left(q, ring) > share_at_all;
+}
+
 /* A line is told by rings of a size that is known to less than that (line.c).
  */
 static const double RINGS_GIVE = 1.7;
@@ -438,7 +453,8 @@ static void correct_by_samples(struct bracket_question *q)
     const double rings = (double)(f->fits + f->overflows) / 2;
     if (!lab_ok(q->lab) || share > share_at_all || share < share_at_last ||
         fabs(bytes - rings) <= rings / 8 + off ||
-        (q->row->of_sm && bytes - off < RINGS_GIVE * rings))
+        (q->row->of_sm && bytes - off < RINGS_GIVE * rings) ||
+        (!q->row->of_sm && !are_hits_told(q)))
         return;
     f->fits = (uint64_t)(bytes - off) / SAMPLED * SAMPLED;
     f->overflows = (uint64_t)(bytes + off) / SAMPLED * SAMPLED;
@@ -649,6 +665,19 @@ static void find_far_end(struct bracket_question *q)
     ask_whether_soft(q);
 }
 
+/*
+ * Of rings that fit a fair share costs as much as misses: the far part is half
+ * of each from the first on, where nothing that is far is copied, and its hits
+ * are as dear as near misses.  Then what is somewhat too large is the whole.
+ */
+static bool is_far_from_the_first(struct bracket_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    const struct column c = slow_loads(q, f->fits / 2 / COARSE * COARSE, 1,
+                                       hits_limit(f->hit, f->miss));
+    return lab_ok(q->lab) && c.count > 0;
+}
+
 /* What a far part adds, and the least that a miss is told by, is half of what a
  * miss does (is_miss_cost): half of that is as near to nothing as to it. */
 static bool is_much(double excess, double more)
@@ -675,9 +704,14 @@ static void report_parts(struct bracket_question *q)
     if (are_parts_hidden(q))
         return;
     /* What an SM has for itself is as near to it as all of it. */
-    const bool far = !q->row->of_sm && has_far_part(q);
+    bool far = !q->row->of_sm && has_far_part(q);
+    const struct fact_bracket one = *f;
     if (far)
         find_far_end(q);
+    if (lab_ok(q->lab) && far && f->far_end == 0 && is_far_from_the_first(q)) {
+        *f = one;
+        far = false;
+    }
     if (!lab_ok(q->lab))
         return;
     finding_measured(q->parts, far ? 2 : 1);
