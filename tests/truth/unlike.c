@@ -257,6 +257,21 @@ static const struct unlike unlikes[] = {
      "noise={'jitter_cycles': 1.76} "
      "paths/global={'l2': 152, 'memory': 290}",
      "verdict", "l2.line", "256"},
+    /* … and near misses are no far hits that were kept. */
+    {"sms=4 caches/l2={'line': 256, 'sector': 64, 'policy': 'plru', "
+     "'sets': 512, 'ways': 8, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'partitions': {'bits': [13, 14, 15, 16, 17, 18, 19], "
+     "'far_cycles': 205, 'replicates': false}} "
+     "paths/global={'l2': 124, 'memory': 303}",
+     "latency", "memory.latency", "405.5"},
+    /* What is swept between laps comes to half of L2, and what is timed to the
+     * other half: nothing but spikes seems to miss. */
+    {"sms=4 caches/l2={'line': 128, 'sector': 128, 'sets': 1024, 'ways': 4, "
+     "'scope': 'gpu', 'set_bits': [7, 8, 9, 10, 11, 12, 13, 14, 15, "
+     "[15, 24, 25]]} "
+     "noise={'jitter_cycles': 1, 'spike_rate': 0.002, 'spike_cycles': 400} "
+     "paths/global={'l2': 217, 'memory': 673}",
+     "latency", "l2.miss_penalty", "456"},
 };
 
 START_TEST(what_misled_is_told)

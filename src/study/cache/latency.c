@@ -128,6 +128,7 @@ struct lapped {
     double early;        /* as of laps_of */
     uint64_t *address;
     double *cycles;
+    size_t seen;        /* all but those that lead */
     size_t count, late; /* those that cost more */
     double late_cycles, late_squares;
     struct laps laps;
@@ -176,6 +177,7 @@ static void add_lap(struct lab *lab, struct lapped *l)
     uint64_t lead = 0;
     for (size_t i = 0; i < cost.count; i++) {
         const bool led = is_led((uint64_t)offset.at[i], &lead);
+        l->seen += !led;
         if (!led && cost.at[i] >= l->below)
             add_late(l, cost.at[i]);
         if (led || cost.at[i] <= l->above || cost.at[i] >= l->below)
@@ -1010,6 +1012,21 @@ static uint64_t l2_flush(const struct lab *lab, const struct fact_bracket *l2)
     return u64_max(4 * l2->overflows, told > 0 ? 3 * (uint64_t)told / 2 : 0);
 }
 
+/*
+ * What L2's hits cost that are told from its misses; of both sides in the mean,
+ * unless those of the far one cost nearly what misses on the near one do: to a
+ * quarter of what these cost more.  Then near hits are, and what is kept far
+ * is a miss here, which the sweep before leaves none of.
+ */
+static double told_hit(const struct lab *lab)
+{
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    const struct fact_sides *const sides = fact_sides(lab);
+    const bool alone =
+        sides->far_stays && sides->hit > 0 && 4 * sides->far > 3 * sides->miss;
+    return alone ? sides->hit : l2->hit;
+}
+
 /* Lines that L2 keeps from lap to lap, whatever was loaded in between, cost
  * what a miss adds less: half of that tells them; and what costs as hits do is
  * kept in all laps, where what was loaded again stays.  Rings' averages hold
@@ -1023,7 +1040,8 @@ static struct lapped memory_laps(struct lab *lab, const struct level_costs *c,
     const double late =
         fmin(l2->hit - c->hit[LEVEL_L2].cycles, c->disturbance.cycles);
     return lap_of(lab, half,
-                  l2->hit - fmax(late, 0) + half + fact_trace(lab)->cycles,
+                  told_hit(lab) - fmax(late, 0) + half +
+                      fact_trace(lab)->cycles,
                   l2->miss + HITS_WAIT_MOST, text);
 }
 
@@ -1037,6 +1055,14 @@ static bool are_kept_far(struct lab *lab, const struct lapped *l)
     return first > 0 && lab_ok(lab) &&
            l->laps.mean - fact_trace(lab)->cycles <
                first - alike * (l2->miss - l2->hit);
+}
+
+/* An index of bits from far above deals what lies together, as rings and what
+ * is swept do, to some of L2's sets alone: in the others most lines stay from
+ * lap to lap. */
+static bool are_most_kept(struct lab *lab, const struct lapped *l)
+{
+    return lab_ok(lab) && 2 * (l->count + l->late) < l->seen;
 }
 
 /* Sizes of what rings showed that are swept before runs of loads; and before
@@ -1065,12 +1091,14 @@ static struct cost memory_misses(struct lab *lab, const struct level_costs *c)
         lab, 4 << 20, lab_text(lab, state, l2_flush(lab, l2), 2 * l2->deep));
     uint64_t flush = RUN_SIZES * l2->overflows;
     struct lapped l = memory_laps(lab, c, known[0] != '\0' ? known : text);
-    if (are_kept_far(lab, &l)) {
+    if (are_kept_far(lab, &l) || are_most_kept(lab, &l)) {
         flush = FAR_SIZES * l2->overflows;
         l = memory_laps(lab, c,
                         lines_of_l2(lab, 4 << 20,
                                     lab_text(lab, state, flush, 2 * l2->deep)));
     }
+    if (are_most_kept(lab, &l))
+        lab_fail(lab, ERR_UNSUPPORTED, why_misses_alike);
     if (are_kept_far(lab, &l))
         lab_fail(lab, ERR_UNSUPPORTED, why_runs_contradict,
                  fact_sides(lab)->missing_cycles,
