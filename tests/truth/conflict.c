@@ -170,6 +170,15 @@ static const struct {
      "'memory': 724} noise={'jitter_cycles': 1.5, 'spike_rate': 0.0028, "
      "'spike_cycles': 571}",
      "const_l15", "4", "5", "random"},
+    /* To fill a set of so many ways takes more than a thousand questions: of
+     * others there is not room for as many.  Buggy result: none were left to
+     * tell how long a line is. */
+    {"sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, 'ways': 16} "
+     "caches/const_l15={'line': 128, 'sector': 64, 'sets': 2, 'ways': 100, "
+     "'policy': 'fifo', 'set_bits': [[8,9]]} paths/constant={'const_l1': 31, "
+     "'const_l15': 106, "
+     "'l2': 303, 'memory': 517}",
+     "const_l15", "2", "100", "fifo"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -94,6 +94,8 @@ bool eviction_strew(struct eviction *eviction, uint64_t lines);
 void eviction_watch(struct eviction *eviction, uint64_t line,
                     const struct segments *pool);
 
+/* So many questions may be asked yet. */
+size_t eviction_questions_left(const struct eviction *eviction);
 /* Half as many questions more, once: of an index that is to be proved behind
  * another cache each pair takes four to nine, and there are a thousand; and of
  * unequal sets each line of a round is asked of each. */

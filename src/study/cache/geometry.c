@@ -760,25 +760,46 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
 
 /* ---- equal sets ------------------------------------------------------- */
 
-/* Line 0's set by a pool of which so many lines are enough, and its ways if
- * others have as many; else its lines alone are known. */
-static bool ask_ways(struct pool_found *p, struct geometry *g)
+/* Line 0's set by a pool of which so many lines are enough; false: there is
+ * none. */
+static bool ask_own(struct pool_found *p, struct geometry *g)
 {
     struct eviction *const e = p->pool.eviction;
-    /* A set takes hundreds of launches where each tells little, or loads much.
-     */
-    const bool dear = e->strewn > 0 || (e->chancy && e->front.runs > 0);
-    /* Of places in a random order an index is found, which proves it, or the
-     * policy alone is told; but of those that are at home somewhere. */
-    const uint64_t others = e->strewn > 0 && e->homes == NULL ? 0
-                            : dear                            ? 2
-                                                              : FEW_OTHERS;
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
     g->set = find_set(&p->pool, p->lines);
     log_say(LOG_DEBUG, "conflicts: a set of %zu lines", g->set.count);
     g->own = g->set.count > 1 && is_minimal(e, &g->set) ? g->set.count - 1 : 0;
-    if (g->own > 0 && sets_are_equal(p, g->own, others))
+    return g->own > 0;
+}
+
+/* How many other sets are asked for their ways, where line 0's took so many
+ * questions. */
+static uint64_t others_to_ask(const struct eviction *e, size_t questions)
+{
+    /* A set takes hundreds of launches where each tells little, or loads much.
+     */
+    const bool dear = e->strewn > 0 || (e->chancy && e->front.runs > 0);
+    /* Of places in a random order an index is found, which proves it, or the
+     * policy alone is told; but of those that are at home somewhere. */
+    if (e->strewn > 0 && e->homes == NULL)
+        return 0;
+    if (dear || e->lasting || e->chancy)
+        return dear ? 2 : FEW_OTHERS;
+    /* Of very many ways, for which half of what may be asked yet is left; the
+     * other half is for an index, which proves it of all sets. */
+    return u64_min(FEW_OTHERS,
+                   eviction_questions_left(e) / 2 / (questions + 1));
+}
+
+/* The same, and its ways if others have as many; else its lines alone are
+ * known. */
+static bool ask_ways(struct pool_found *p, struct geometry *g)
+{
+    struct eviction *const e = p->pool.eviction;
+    const size_t before = e->visits;
+    if (ask_own(p, g) &&
+        sets_are_equal(p, g->own, others_to_ask(e, e->visits - before)))
         g->ways = g->own;
     return g->ways > 0;
 }
@@ -821,16 +842,22 @@ static void ask_in_laps(struct pool_found *p, uint64_t lines,
     }
 }
 
-static struct geometry find_ways(struct eviction *e,
-                                 const struct geometry_lines *lines,
-                                 struct pool_found *p)
+static void begin_pool(struct eviction *e, const struct geometry_lines *lines,
+                       struct pool_found *p)
 {
-    struct geometry g = {0};
     *p = (struct pool_found){{.eviction = e, .step = e->unit}, 0, lines->most};
     while (e->lasting &&
            lines->least * e->unit / p->pool.step >= COUNT_MOST / 2)
         p->pool.step *= 2;
     p->lines = find_pool(&p->pool, lines->most);
+}
+
+static struct geometry find_ways(struct eviction *e,
+                                 const struct geometry_lines *lines,
+                                 struct pool_found *p)
+{
+    struct geometry g = {0};
+    begin_pool(e, lines, p);
     if (ask_ways(p, &g) || !e->lasting)
         return g;
     eviction_gave_up(e);
@@ -1362,12 +1389,24 @@ static bool is_one_line(struct eviction *e, const struct script_lines *set,
            !eviction_evicts(e, &group, others, group.count);
 }
 
-uint64_t geometry_line(struct eviction *e, const struct geometry_lines *lines)
+/* One set is enough, be others larger; only of what lasts they tell whether it
+ * was found. */
+static struct geometry find_own(struct eviction *e,
+                                const struct geometry_lines *lines)
 {
     struct pool_found pool;
-    const struct geometry g = find_ways(e, lines, &pool);
+    struct geometry g = {0};
+    if (e->lasting)
+        return find_ways(e, lines, &pool);
+    begin_pool(e, lines, &pool);
+    ask_own(&pool, &g);
+    return g;
+}
+
+uint64_t geometry_line(struct eviction *e, const struct geometry_lines *lines)
+{
+    const struct geometry g = find_own(e, lines);
     uint64_t line = e->unit;
-    /* One set is enough, be others larger. */
     while (g.own > 0 && lab_ok(e->lab) && line < LINE_MOST &&
            is_one_line(e, &g.set, line))
         line *= 2;
