@@ -158,32 +158,19 @@ static const struct finding *denial_of(const struct lab *lab, uint64_t edge)
     return NULL;
 }
 
-static bool may_be_longer(const struct lab *lab, const struct level_row *row)
-{
-    const struct finding *const line =
-        lab_proposal(lab, "line", row->component, "line");
-    return line != NULL && line->status == STATUS_AT_LEAST;
-}
-
-/* Sizes are tried at the distance of lines: these must be known for certain, or
- * one traced lap may not come to the end.  And where only the sector is known,
- * lines in random order did not tell whether sets are full that come first in
- * order. */
+/* What rings end at is enough to look around, be it no size, since the level
+ * before keeps a part of such a ring. */
 static bool is_unasked(struct lab *lab, const struct level_row *row,
                        struct finding *f)
 {
     const struct fact_rings *const rings = fact_rings(lab, level_of(row));
-    const struct fact_line *const line = fact_line(lab, level_of(row));
     const struct finding *const held =
-        rings->measured ? denial_of(lab, rings->bytes) : NULL;
-    if (!rings->measured)
+        rings->bytes > 0 ? denial_of(lab, rings->bytes) : NULL;
+    if (rings->bytes == 0)
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
     else if (held != NULL)
         finding_none(f, why_by_overfill, (double)rings->bytes,
                      held->interval[0], held->interval[1]);
-    else if (may_be_longer(lab, row) ||
-             (line->bound && rings->bytes > LOADS * stride_of(lab, row)))
-        finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
     else
         return false;
     finding_cite_as(f, held != NULL
@@ -227,10 +214,11 @@ static void ask_by(struct lab *lab, const struct level_row *row, unsigned each,
     if (!lab_ok(lab))
         return;
     /* So much more than fits here may be loaded before anything changes. */
-    if (kept * edge > RESOLUTION * (double)sizes.step)
+    if (kept * edge > RESOLUTION * (double)sizes.step) {
         finding_none(f, why_size_at_most_kept, 100 * kept);
-    else
-        report_change(f, matrix, &sizes);
+        return;
+    }
+    report_change(f, matrix, &sizes);
     /* Of a ring of more lines others may go first, where an index is hashed:
      * then whole laps tell. */
     const uint64_t last = sizes.first + SIZES * sizes.step;
@@ -251,7 +239,8 @@ static const struct finding *estimate(const struct lab *lab, const char *study,
 /* Rings are loaded in order.  An index may deal what lies together to some sets
  * before others: then latencies begin to change where the first one is full.
  * Lines in random order deny that at first (denial_of); where none were loaded,
- * what sets hold must be the same, or the change is but a bound. */
+ * what sets hold must be the same, or the change is but a bound: where the
+ * first lines miss of a ring in order, at most. */
 static void bound_by_order(const struct lab *lab, const struct level_row *row,
                            struct finding *f)
 {
@@ -259,11 +248,16 @@ static void bound_by_order(const struct lab *lab, const struct level_row *row,
     if (f->value.kind != VALUE_NUMBER || estimate(lab, "overfill", row) != NULL)
         return;
     const double at = f->value.number;
+    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
     const double least = f->interval[0], most = f->interval[1];
+    /* Of rings of which a part was kept no more was than changes are known to.
+     */
+    const double kept = rings->measured ? 0 : at - least;
     const double bytes = sets != NULL ? sets->value.number : 0;
     if (least <= bytes && bytes <= most)
         return;
-    finding_value(f, STATUS_AT_LEAST, value_number(least));
+    finding_value(f, STATUS_AT_LEAST,
+                  value_number(fmin(least, (double)rings->bytes - kept)));
     if (sets != NULL)
         finding_because(f, why_change_and_sets, at, bytes);
     else
