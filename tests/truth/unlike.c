@@ -669,6 +669,23 @@ START_TEST(a_ring_that_fits_here_alone_is_no_bound)
 }
 END_TEST
 
+/* Constants that the first cache asks for by halves of the distance of what was
+ * loaded all fit: half of them surely, and what the first cache held may not.
+ * Buggy result: nothing was said. */
+START_TEST(what_is_asked_for_of_all_that_fits_bounds_the_size)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 32, 'sets': 1, "
+                 "'ways': 17} caches/const_l15={'line': 64, 'sector': 32, "
+                 "'sets': 256, 'ways': 8} paths/constant={'const_l1': 40, "
+                 "'const_l15': 116, 'l2': 250, 'memory': 500}"),
+        "size", "const_l15", "size");
+    ck_assert_int_eq(size.status, STATUS_AT_LEAST);
+    ck_assert_double_gt(size.number, 30000);
+    ck_assert_double_le(size.number, 32768);
+}
+END_TEST
+
 /* As far apart as pairs are asked they are of one line: rings told a sector. */
 START_TEST(a_line_longer_than_any_is_not_told)
 {
@@ -708,6 +725,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_loop_test(t, what_misled_is_told, 0, QUICK);
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 0, 1);
     tcase_add_test(t, what_hits_of_a_larger_ring_bounds_the_size);
+    tcase_add_test(t, what_is_asked_for_of_all_that_fits_bounds_the_size);
     tcase_add_test(t, what_is_nearer_is_no_change);
     tcase_add_test(t, a_line_longer_than_any_is_not_told);
     t = suite_slow(suite, 60);

@@ -849,6 +849,19 @@ static void doubt_lines(struct size_question *q)
                      why_rings_no_edge);
 }
 
+/* All rings fit, behind another level.  What that asks for at once is less than
+ * elements are apart, and lines may be no longer than that: so much of each was
+ * there, but of those that the level before may have kept. */
+static void report_asked(struct size_question *q)
+{
+    const uint64_t elements = q->facts->fits / q->row->fine;
+    const uint64_t asked = elements * q->stride;
+    const uint64_t kept = bytes_before(q);
+    report_bound(
+        q, asked - u64_min(kept, asked),
+        lab_text(q->lab, why_line_asked_at_once, q->stride, q->row->bound));
+}
+
 /* Of a level whose rings all fit, or that was told otherwise; false if rings
  * are to tell. */
 static bool report_without_rings(struct size_question *q)
@@ -862,9 +875,8 @@ static bool report_without_rings(struct size_question *q)
     else if (q->line->bytes == 0)
         finding_none(f, "%s",
                      lab_why_unknown(q->lab, q->row->component, "line"));
-    else if (facts->overflows == 0 && sector->bound &&
-             lab_ring_stride(q->lab, q->row) < q->row->fine)
-        finding_none(f, why_line_asked_at_once, sector->bytes, q->row->bound);
+    else if (facts->overflows == 0 && sector->bound && q->stride < q->row->fine)
+        report_asked(q);
     else if (facts->overflows == 0) {
         finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
         finding_because(f, "%s", q->row->bound);
