@@ -75,12 +75,14 @@ static bool holds(const struct run_seen *seen, const char *id,
            truth <= json_number_value(json_array_get(interval, 1));
 }
 
-/* Of a bound: the truth is on its right side; a bound of what is no number says
- * nothing. */
+/* Of a bound: the truth is on its right side; of a list, what is the same by a
+ * comparison that knows of bounds; a bound of what is neither says nothing. */
 static bool bounds(const struct run_seen *seen, const char *id,
-                   const json_t *expected)
+                   const json_t *expected, same_fn *same)
 {
     const json_t *const value = member(seen, id, "value");
+    if (json_is_array(value) && json_is_array(expected))
+        return same(expected, value);
     if (!json_is_number(value) || !json_is_number(expected))
         return true;
     const double more = json_number_value(value) - json_number_value(expected);
@@ -98,7 +100,7 @@ static enum claim_outcome outcome_of(const struct run_seen *seen,
     if (need == NEVER)
         return CLAIM_MISSING;
     if (has_status(seen, id, "at_least") || has_status(seen, id, "at_most"))
-        return bounds(seen, id, expected) ? CLAIM_BOUND : CLAIM_WRONG;
+        return bounds(seen, id, expected, same) ? CLAIM_BOUND : CLAIM_WRONG;
     if (has_status(seen, id, "in_doubt"))
         return holds(seen, id, expected, same) ? CLAIM_DOUBT : CLAIM_WRONG;
     return CLAIM_MISSING;

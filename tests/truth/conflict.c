@@ -426,6 +426,37 @@ START_TEST(sets_that_tell_of_nothing_prove_nothing)
 }
 END_TEST
 
+/* Lines may be as short as half of what the first cache asks for at once: then
+ * a bit of what comes at once may choose the set, too, but these do.
+ * Expected: bounds, each with what was found.
+ * Buggy result: bounds without a number, and no bits. */
+START_TEST(sets_of_lines_that_may_be_shorter_are_bounds)
+{
+    static const char *const found[][2] = {
+        {"ways", "10"}, {"sets", "8"}, {"set_bits", "[[6,9],7,[8,10,12]]"}};
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+                 "'ways': 6} caches/const_l15={'line': %d, 'sector': 32, "
+                 "'sets': %d, 'ways': 10, 'policy': 'fifo', 'set_bits': %s} "
+                 "paths/constant={'const_l1': 32, 'const_l15': 82, 'l2': 200, "
+                 "'memory': 850}",
+                 _i == 0 ? 64 : 32, _i == 0 ? 8 : 16,
+                 _i == 0 ? found[2][1] : "[[5,7,11],[6,9],7,[8,10,12]]"),
+        "structure");
+    for (size_t i = 0; i < COUNT_OF(found); i++) {
+        char id[64];
+        snprintf(id, sizeof id, "const_l15.%s", found[i][0]);
+        ck_assert_str_eq(truth_text(f, id, "status"), "at_least");
+        json_t *const value = json_loads(found[i][1], JSON_DECODE_ANY, NULL);
+        ck_assert_msg(
+            json_equal(value, json_object_get(json_object_get(f, id), "value")),
+            "%s", id);
+        json_decref(value);
+    }
+    json_decref(f);
+}
+END_TEST
+
 /* Rings of 640 B fill one of two sets, and the line is but a bound, so that
  * nothing in random order denies them. */
 START_TEST(rings_that_nothing_confirms_are_a_bound)
@@ -462,6 +493,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_test(t, sets_that_tell_of_nothing_prove_nothing);
     tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
+    tcase_add_loop_test(t, sets_of_lines_that_may_be_shorter_are_bounds, 0, 2);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);

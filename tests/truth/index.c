@@ -195,6 +195,7 @@ static struct {
     const struct profile_cache *cache;
     const json_t *slice_bits;
     uint64_t seen, slices_seen;
+    bool bound; /* there may be more than what was found */
 } asked;
 
 static bool same_set_bits(const json_t *expected, const json_t *found)
@@ -205,8 +206,10 @@ static bool same_set_bits(const json_t *expected, const json_t *found)
         return false;
     if (asked.slice_bits != NULL && !add_found(&space, asked.slice_bits))
         return false;
-    return is_same_space(true_space(asked.cache), space, asked.seen,
-                         asked.cache->partitions.bits);
+    const struct space all = true_space(asked.cache);
+    if (asked.bound)
+        add_masks(&space, all.mask, all.count);
+    return is_same_space(all, space, asked.seen, asked.cache->partitions.bits);
 }
 
 static bool same_shown_bits(const json_t *expected, const json_t *found)
@@ -325,8 +328,11 @@ void index_claim(struct check *c, const char *component,
     asked.slice_bits =
         cache->atomic_cycles > 0 ? NULL : claim_found(c->seen, id);
     snprintf(id, sizeof id, "%s.set_bits", component);
-    asked.seen = bits_that_differ(c->seen->profile, cache) &
-                 bits_tried(json_object_get(c->seen->findings, id));
+    const json_t *const bits = json_object_get(c->seen->findings, id);
+    asked.seen = bits_that_differ(c->seen->profile, cache) & bits_tried(bits);
+    const char *const status =
+        json_string_value(json_object_get(bits, "status"));
+    asked.bound = status != NULL && strcmp(status, "at_least") == 0;
     claim(c, component, "set_bits", own, list_of_space(true_space(cache)),
           same_set_bits);
     const enum need may = own == NEVER ? NEVER : MAY;

@@ -117,13 +117,13 @@ static struct value bits_value(uint64_t mask)
                                     : value_bits(mask);
 }
 
-static void report_bits(struct structure_question *q)
+static struct finding *report_bits(struct structure_question *q)
 {
     const struct geometry *const g = &q->shape;
     const unsigned bits = geometry_bits(g);
     if (bits == 0) {
         drop(q, "set_bits");
-        return;
+        return NULL;
     }
     struct value list = value_list();
     for (unsigned i = 0; i < bits; i++)
@@ -137,6 +137,7 @@ static void report_bits(struct structure_question *q)
     if (g->mapped)
         finding_protocol(f, "address",
                          value_text(g->is_virtual ? "virtual" : "physical"));
+    return f;
 }
 
 static void report_modulo(struct structure_question *q)
@@ -164,20 +165,31 @@ static void propose_size(struct structure_question *q)
 
 /* Of lines that may be shorter: where several come at once there are as many
  * more, in one set or in several. */
-static void report_at_least(struct structure_question *q, const char *attribute,
-                            uint64_t number)
+static void bound_below(const struct structure_question *q, struct finding *f)
 {
-    report(q, attribute, value_number((double)number));
-    struct finding *const f = lab_finding(q->lab, q->row->component, attribute);
     f->status = STATUS_AT_LEAST;
     lab_because_short(f, q->row);
 }
 
+static void report_at_least(struct structure_question *q, const char *attribute,
+                            uint64_t number)
+{
+    struct finding *const f = lab_finding(q->lab, q->row->component, attribute);
+    tell(q, f, value_number((double)number));
+    bound_below(q, f);
+}
+
+/* What comes at once comes to one set or, if bits within it choose one, to the
+ * same few: XORs that are the same for all that push each other out are those
+ * of the index that these bits have no part in, be lines as short as they may.
+ */
 static void report_short(struct structure_question *q)
 {
     report_at_least(q, "ways", q->shape.ways);
     report_at_least(q, "sets", q->shape.sets);
     drop(q, "set_ways");
+    if (q->shape.index == GEOMETRY_BITS && q->shape.sets > 1)
+        bound_below(q, report_bits(q));
     refuse(q, "s*", lab_why_unknown(q->lab, q->row->component, "line"));
 }
 
