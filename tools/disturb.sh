@@ -50,9 +50,10 @@ SEEDS=${SEEDS:-1 2 3}
 JOBS=${JOBS:-$(nproc)}
 LIMIT=${LIMIT:-600}
 
-# The rows of `sonde list` under "Simulated GPUs".
+# The rows of `sonde list` under "Simulated GPUs", without hosts of several.
 shipped() {
-    "$SONDE" list | sed -n '/^Simulated/,/^$/s/^  \([^ ]*\) .*/\1/p' | tr '\n' ' '
+    "$SONDE" list | sed -n '/^Simulated/,/^$/{/(a host:/d;s/^  \([^ ]*\) .*/\1/p;}' |
+        tr '\n' ' '
 }
 
 kinds() {
