@@ -95,6 +95,7 @@ choose() {
 # paths that others take; so simulated ones follow that do, in ten to sixty, which
 # a mutant alone costs that lives, or lives long.
 suites_of() { # FILE
+    random=${TRUTH:+truth_random/slow truth_more_random/slow}
     [ -n "${SUITES:-}" ] && echo "$SUITES" && return
     name=$(basename "$1" .c)
     "$check" -l | grep -x "$name" | tr '\n' ' '
@@ -110,13 +111,13 @@ suites_of() { # FILE
     src/twin/validate/*) echo twin library ${TRUTH:+truth_validate} ;;
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/instances.c | src/study/cache/sharing.c)
-        echo replay/h200 replay/h100-shared truth_sharing ${TRUTH:+truth_sharing/slow} ;;
+        echo replay/h200 replay/h100-shared truth_sharing ${TRUTH:+truth_sharing/slow} $random ;;
     src/study/cache/eviction.c | src/study/cache/geometry.c | src/study/cache/structure.c | src/study/cache/l1_policy.c)
-        echo structure truth_seeds replay/h200 replay/h100-shared truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} ;;
-    src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} ;;
-    src/study/code/*) echo replay/h200-code truth_icache ${TRUTH:+truth_icache/slow} ;;
-    src/study/l2/*) echo replay/h200 truth_partitions ${TRUTH:+truth_partitions/slow} ;;
-    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_tlb ${TRUTH:+truth_tlb/slow} ;;
+        echo structure truth_seeds replay/h200 replay/h100-shared truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} $random ;;
+    src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} $random ;;
+    src/study/code/*) echo replay/h200-code truth_icache ${TRUTH:+truth_icache/slow} $random ;;
+    src/study/l2/*) echo replay/h200 truth_partitions ${TRUTH:+truth_partitions/slow} $random ;;
+    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_tlb ${TRUTH:+truth_tlb/slow} $random ;;
     src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
     src/study/load/l2_residency.c) echo truth_hints replay/h200-load ;;
     src/study/load/contention.c) echo truth_contention replay/h200 ;;
