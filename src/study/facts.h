@@ -177,6 +177,7 @@ struct tlb_facts {
     uint64_t about;     /* entries, roughly */
     bool hidden; /* those before hold as many of its regions: about is theirs */
     uint64_t fit, row_ways; /* regions in a row; ways by those that do not */
+    uint64_t in_a_row; /* so many of those fit, of whichever sets; 0: unasked */
     bool one_set;           /* as many fit of any others */
     uint64_t page, region;  /* 0: not known */
     uint64_t entries, sets, ways; /* 0: not known */

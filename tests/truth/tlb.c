@@ -895,6 +895,35 @@ START_TEST(half_of_the_sets_do_not_make_regions_wider)
 }
 END_TEST
 
+/* What pushes out of the first TLB takes so much of the second one's sets that
+ * in all laps that tell how many places fit some miss.  Expected: its entries,
+ * in doubt, and the width of a region, of which as many fit in a row as of
+ * random victims half stay at random.  Buggy result: no entries, since misses
+ * were said to hide in how loads differ. */
+START_TEST(what_a_row_makes_miss_is_no_noise)
+{
+    static const char *const study = "tlb";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 memory_bytes=8589934592 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 1048576, 'entries': 54} "
+                 "tlbs/l2={'page': 1048576, 'region': 8388608, "
+                 "         'policy': 'random', "
+                 "         'set_ways': [22, 12, 12, 12, 12]} "
+                 "paths/global={'l2': [216, 275, 391], "
+                 "              'memory': [500, 559, 675]}"));
+    json_t *const f = truth_findings(spec, 1, &study, 1);
+    const json_t *const entries = json_object_get(f, "tlb_l2.entries"),
+                        *const interval = json_object_get(entries, "interval"),
+                        *const region = truth_measured(f, "tlb_l2.region");
+    ck_assert_str_eq(truth_text(f, "tlb_l2.entries", "status"), "in_doubt");
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 70);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 70);
+    ck_assert_double_eq(json_number_value(region), 8388608);
+    free(spec);
+    json_decref(f);
+}
+END_TEST
+
 /* What pushes a neighbour out of the first TLB leaves half of the random second
  * one.  Expected: the page, or a bound that holds.  Buggy result: half of it,
  * since most of nine had stayed alone, and by chance not beside a neighbour. */
@@ -1264,6 +1293,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, half_of_the_sets_do_not_make_regions_wider, 0,
                         COUNT_OF(halves));
     tcase_add_test(t, what_stays_by_chance_ends_no_page);
+    tcase_add_test(t, what_a_row_makes_miss_is_no_noise);
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);

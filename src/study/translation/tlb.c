@@ -138,6 +138,17 @@ static void show_conflict(struct tlb_question *q, size_t level)
     }
 }
 
+/* As many fit in a row as at random, of which half miss if there are as many as
+ * entries; or, where victims are random, h = (1 - 1/E)^(n/2) = 1/2 of n in E,
+ * if there are 2 ln 2 times as many. */
+static bool fills_a_row(const struct tlb_facts *tlb)
+{
+    const double about = (double)tlb->about,
+                 all = tlb->chance ? about / (2 * M_LN2) : about;
+    return tlb->in_a_row > 0 &&
+           (double)tlb->in_a_row + floor(all / 12) + 1 >= all;
+}
+
 /* Where not as many fit in a row as at random it may be that of regions by
  * their number every second one comes to the half of the sets: of ten sets of 7
  * ways 35 fit of twice the distance, as of regions twice as wide.  And so it
@@ -150,7 +161,8 @@ static void doubt_region(struct tlb_question *q, size_t level)
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     struct finding *const f = q->finding[level][TLB_REGION];
     const bool differ = tlb->fit > 0 && tlb->entries == 0 && q->window > 0,
-               few = tlb->fit == 0 && tlb->entries > 0 && !is_noise(tlb);
+               few = tlb->fit == 0 && tlb->entries > 0 && !is_noise(tlb) &&
+                     !fills_a_row(tlb);
     if ((!differ && !few) || tlb->region <= tlb->page ||
         !tlb_is_found(q, level, TLB_REGION))
         return;

@@ -525,7 +525,9 @@ void tlb_uncover(struct tlb_question *q, size_t level)
     if (!lab_ok(q->lab) || fit < FEW)
         return;
     tlb->about = fit;
-    set_late(laps, tlb);
+    /* Of laps about so long the row makes some miss, and none is short. */
+    tlb_find_middle(q, level);
+    tlb->late = q->late;
     tlb->hidden = false;
     tlb_find_region(q, level);
     /* Else how many of its regions the row takes is not known. */

@@ -736,6 +736,7 @@ static void find_entries(struct tlb_question *q, size_t level)
             fit = (fit + more) / 2;
     if (!lab_ok(q->lab))
         return;
+    tlb->in_a_row = fit + tlb_taken(q, level);
     tlb->one_set = any_fit(q, level, fit, late) &&
                    any_misses(q, level, &q->t->places, fit + 1, late);
     if (tlb->one_set)
