@@ -425,7 +425,8 @@ END_TEST
  * others whose addresses differ in a bit of which nothing is known; ways that
  * are too many to ask for each of many loads; sets of which what pushes out of
  * the first TLB takes some that miss by chance where nobody looks; smaller
- * pages than the first TLB shows; what pushes out of that one is many steps. */
+ * pages than the first TLB shows; what pushes out of that one is many steps; a
+ * hit of the second costs half of a miss more than one of the first. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -480,6 +481,10 @@ static const char *const any_policy[] = {
     "tlbs/l2={'page': 8388608, 'sets': 2, 'ways': 16, 'scope': 'gpu', "
     "'set_bits': [[23, 25, 27, 29, 31, 33, 35, 37, 39]]} "
     "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 400}",
+    "tlbs/l1={'page': 524288, 'entries': 30} "
+    "tlbs/l2={'page': 4194304, 'entries': 40, 'policy': 'fifo', "
+    "'scope': 'gpu'} "
+    "paths/global.cg={'l2': [188, 244, 349], 'memory': [338, 394, 499]}",
 };
 
 /* None is wrong, and no more is missing. */

@@ -238,7 +238,7 @@ static bool noise_hides_pages(const struct tlb_question *q, size_t level)
 struct ends {
     const double *beside;
     bool own[TLB_DISTANCES];
-    double late, half; /* of a miss: it, and by how much it is more */
+    double late, half; /* of a miss: it, and how much more than a hit that is */
 };
 
 /* False if what it costs is nearer to half of a miss than to either. */
@@ -285,7 +285,7 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     struct ends e = {.beside = level == 0 ? q->again : q->anew,
-                     .half = tlb->middle - q->t->tlb[0].hit};
+                     .half = tlb->middle - tlb->hit};
     e.late = late_from(q, level, e.beside);
     for (size_t i = 0; i < TLB_DISTANCES; i++)
         e.own[i] =
