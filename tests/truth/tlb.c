@@ -900,6 +900,40 @@ START_TEST(half_of_the_sets_do_not_make_regions_wider)
 }
 END_TEST
 
+/* Expected: as many sets as fill a row, with one or two entries beside them,
+ * whatever order an index brings places to them in; but of one set of as many
+ * ways as two others and one that its ways are those.  Buggy result: entries in
+ * doubt, and no sets, since conflicts tell none. */
+static const struct {
+    const char *tlb;
+    double sets, ways;
+} beside_sets[] = {
+    {"'page': 131072, 'sets': 9, 'ways': 8, 'spare': 2", 9, 8},
+    {"'page': 262144, 'sets': 4, 'ways': 4, 'spare': 1, 'set_bits': "
+     "[[18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40], "
+     "[19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]",
+     4, 4},
+    {"'page': 2097152, 'set_ways': [11, 5, 5, 5]", 4, 0},
+    {"'page': 2097152, 'set_ways': [17, 5]", 2, 0},
+};
+
+START_TEST(sets_show_beside_room_that_they_share)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 memory_bytes=1073741824 caches/l2/sets=64 "
+                 "paths/global={'l2': [200, 260, 500], "
+                 "              'memory': [500, 560, 800]} tlbs/l1={%s}",
+                 beside_sets[_i].tlb),
+        "tlb");
+    const json_t *const sets = truth_measured(f, "tlb_l1.sets");
+    ck_assert_double_eq(json_number_value(sets), beside_sets[_i].sets);
+    if (beside_sets[_i].ways > 0)
+        ck_assert_double_eq(json_number_value(truth_measured(f, "tlb_l1.ways")),
+                            beside_sets[_i].ways);
+    json_decref(f);
+}
+END_TEST
+
 /* What pushes out of the first TLB takes so much of the second one's sets that
  * in all laps that tell how many places fit some miss.  Expected: its entries,
  * in doubt, and the width of a region, of which as many fit in a row as of
@@ -1299,6 +1333,8 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(halves));
     tcase_add_test(t, what_stays_by_chance_ends_no_page);
     tcase_add_test(t, what_a_row_makes_miss_is_no_noise);
+    tcase_add_loop_test(t, sets_show_beside_room_that_they_share, 0,
+                        COUNT_OF(beside_sets));
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, who_shares_shows_in_a_window);

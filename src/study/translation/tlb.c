@@ -239,6 +239,8 @@ static void ask_built(struct tlb_question *q, size_t level)
     if (lab_ok(q->lab))
         tlb_conclude_region(q, level);
     take_one_set(q, level);
+    if (q->shared[level] && tlb->sets == 0)
+        tlb_none(q, level, TLB_SETS, TLB_SET_WAYS, why_tlb_shared_room);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
 }

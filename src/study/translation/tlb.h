@@ -85,6 +85,7 @@ struct tlb_question {
     bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
     /* Members of a set that its index foretold are in no policy's order. */
     bool odd[TLBS_MOST];
+    bool shared[TLBS_MOST]; /* its sets share room beside them */
     /* By how much each line of a piece costs more than its first, one to a
      * unit, by how often the unit was halved; NULL: not asked. */
     const double *lines[TLB_HALVINGS + 1];
@@ -166,6 +167,9 @@ void tlb_find_sets(struct tlb_question *q, size_t level);
 /* How many sets one place more than fit in a row tells, and the ways of each;
  * 0: it does not. */
 size_t tlb_overfill(struct tlb_question *q, size_t level, double **ways);
+/* The same of sets that share room beside them, all of so many ways; what fits
+ * in a row is then what fits into them. */
+size_t tlb_beside_room(struct tlb_question *q, size_t level, uint64_t *ways);
 void tlb_report_index(struct tlb_question *q, size_t level,
                       const struct index_function *f);
 /* Both of a large TLB. */

@@ -265,7 +265,8 @@ bool tlb_share_room(struct tlb_question *q, size_t level,
                        (of_b > 0 && overflow(q, level, a, b, of_b));
     /* Nor is a policy asked of what is no set. */
     if (share) {
-        tlb_none(q, level, TLB_SETS, TLB_POLICY, why_tlb_shared_room);
+        tlb_none(q, level, TLB_SET_BITS, TLB_POLICY, why_tlb_shared_room);
+        q->shared[level] = true;
         q->conflict[level][0].set.count = 0;
     }
     return share;

@@ -10,6 +10,10 @@
  * Sets are told if they share all places of the row among them, if any place of
  * one makes room for one more, and none of another does, and if whatever lies
  * elsewhere overfills one of these, too.
+ *
+ * Where sets share room beside them, how many miss tells: if s entries are
+ * beside S sets of w ways, S w + s in a row fit, and of k more those of k + s
+ * sets miss, w + 1 of each, until all do.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -102,6 +106,16 @@ static void write_row(const struct overfill *o, uint64_t from, uint64_t to,
     }
 }
 
+/* In how many of the timed laps, each of so many loads, one misses. */
+static unsigned slow_laps(const struct overfill *o, const struct column *c,
+                          size_t each, size_t at)
+{
+    unsigned slow = 0;
+    for (unsigned lap = 0; lap < o->timed; lap++)
+        slow += c->at[lap * each + at] > o->q->t->tlb[o->level].middle;
+    return slow;
+}
+
 /* Adds which of the row miss in a quarter of the timed laps, of which each has
  * one place more after so many. */
 static void ask_once(struct overfill *o, uint64_t more, uint64_t after)
@@ -121,11 +135,9 @@ static void ask_once(struct overfill *o, uint64_t more, uint64_t after)
     buf_free(&steps);
     o->loads += (o->warm + o->timed) * (o->fit + 1);
     for (size_t i = 0, at = 0; i < o->fit && at < each; i++) {
-        unsigned slow = 0;
-        for (unsigned lap = 0; !o->left_out[i] && lap < o->timed; lap++)
-            slow += c.at[lap * each + at] > o->q->t->tlb[o->level].middle;
-        o->missed[i] |= 4 * slow > o->timed;
-        at += !o->left_out[i];
+        if (o->left_out[i])
+            continue;
+        o->missed[i] |= 4 * slow_laps(o, &c, each, at++) > o->timed;
     }
 }
 
@@ -278,4 +290,118 @@ size_t tlb_overfill(struct tlb_question *q, size_t level, double **ways)
             level + 1, o->sets, o->known, o->fit, told, o->loads);
     *ways = o->ways;
     return told ? o->sets : 0;
+}
+
+/* ---- room beside the sets ---------------------------------------------- */
+
+/* Adds every so many from one on up to another. */
+static void write_by_step(uint64_t from, uint64_t to, uint64_t step,
+                          const char *kept, struct buf *steps)
+{
+    if (from < to)
+        buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                   steps->length > 0 ? "," : "", kept, from,
+                   (to - from + step - 1) / step, step);
+}
+
+/* Adds which of so many in a row, without one, miss in most laps that go over
+ * every so many of them, and then over the others. */
+static void ask_by_step(struct overfill *o, uint64_t without, uint64_t step,
+                        bool *missed)
+{
+    const uint64_t places = o->fit, each = places - (without < places);
+    struct buf steps = {0};
+    for (unsigned lap = 0; lap < o->warm + o->timed; lap++)
+        for (uint64_t i = 0; i < step; i++) {
+            const char *const kept = lap < o->warm ? "" : "!";
+            const bool has = without < places && without % step == i;
+            write_by_step(i, has ? without : places, step, kept, &steps);
+            if (has)
+                write_by_step(without + step, places, step, kept, &steps);
+        }
+    lab_spare(o->q->lab, true);
+    const struct column c = tlb_ask(o->q, &o->row, buf_string(&steps), " ");
+    o->disturbed |= lab_spared(o->q->lab) != NULL;
+    buf_free(&steps);
+    o->loads += (o->warm + o->timed) * each;
+    for (uint64_t i = 0, at = 0; i < step && c.count == o->timed * each; i++)
+        for (uint64_t place = i; place < places; place += step)
+            if (place != without)
+                missed[place] |= 2 * slow_laps(o, &c, each, at++) > o->timed;
+}
+
+/* How many of so many in a row, without one, miss in some order: what one set
+ * loses another may find beside it, where these come in turn. */
+enum { ALL = UINT32_MAX >> 1 };
+
+static uint64_t ask_row(struct overfill *o, uint64_t places, uint64_t without)
+{
+    bool *const missed = lab_alloc(o->q->lab, places, sizeof *missed);
+    uint64_t count = 0;
+    o->fit = places; /* laps are to have room for it */
+    if (!set_laps(o, o->orders + 1))
+        o->disturbed = true;
+    for (uint64_t step = 1; !o->disturbed && step <= o->orders; step++)
+        ask_by_step(o, without, step, missed);
+    for (uint64_t i = 0; i < places; i++)
+        count += missed[i];
+    return count;
+}
+
+/* So many fit, and of one more the first miss; each further place makes a set
+ * miss, until all do. */
+struct beside {
+    uint64_t fit, first, set, all;
+};
+
+/* Those after so many that fit without what is beside; false if what misses is
+ * not that of sets alike.  The first may be one set of more ways than others:
+ * then without one of it none of it misses, when there is one of another. */
+static bool ask_beside(struct overfill *o, uint64_t fit, struct beside *b)
+{
+    enum { SPARE_MOST = 8 };
+    uint64_t places = fit + 1;
+    while ((b->first = ask_row(o, places, ALL)) == 0 &&
+           places < fit + SPARE_MOST)
+        places++;
+    b->fit = places - 1;
+    b->all = b->first;
+    while (b->first > 0 && b->all < places) {
+        const uint64_t now = ask_row(o, ++places, ALL);
+        if (now < b->all + 2 || (b->set > 0 && now - b->all != b->set) ||
+            o->loads > LOADS_MOST || o->disturbed)
+            return false;
+        b->set = now - b->all;
+        b->all = now;
+    }
+    return b->set > 0 && b->first % b->set == 0 && b->all % b->set == 0 &&
+           ask_row(o, b->fit + 2, b->fit) == b->first && !o->disturbed;
+}
+
+size_t tlb_beside_room(struct tlb_question *q, size_t level, uint64_t *ways)
+{
+    static const size_t orders[] = {1, 9};
+    struct overfill *const o = lab_alloc(q->lab, 1, sizeof *o);
+    const struct tlb_row row = q->row;
+    uint64_t sets = 0, spare = 0;
+    if (!begin(o, q, level))
+        return 0;
+    q->row = (struct tlb_row){0};
+    for (size_t i = 0; sets == 0 && i < COUNT_OF(orders); i++) {
+        struct beside b = {0};
+        o->orders = orders[i];
+        if (!ask_beside(o, q->t->tlb[level].fit, &b))
+            continue;
+        *ways = b.set - 1;
+        spare = b.first / b.set - 1;
+        sets = b.all / b.set;
+        if (spare == 0 || sets * *ways + spare != b.fit)
+            sets = 0;
+    }
+    q->row = row;
+    log_say(LOG_DEBUG,
+            "tlb_l%zu: %" PRIu64 " sets of %" PRIu64 " ways, %" PRIu64
+            " entries beside, %" PRIu64 " loads",
+            level + 1, sets, *ways, spare, o->loads);
+    return lab_ok(q->lab) ? sets : 0;
 }

@@ -169,6 +169,22 @@ static void report_ways(struct tlb_question *q, size_t level, double *ways,
         value_free(&list);
 }
 
+/* Sets that conflicts do not tell, since they share room: nor is what pushed a
+ * place out one of them. */
+static void ask_beside_room(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    uint64_t ways = 0;
+    const uint64_t sets = tlb_beside_room(q, level, &ways);
+    if (sets == 0)
+        return;
+    tlb->sets = sets;
+    tlb->ways = tlb->row_ways = ways;
+    tlb->fit = sets * ways;
+    q->conflict[level][0].set.count = 0;
+    tlb_none(q, level, TLB_SET_WAYS, TLB_POLICY, why_tlb_shared_room);
+}
+
 static void ask_each_set(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -183,6 +199,8 @@ static void ask_each_set(struct tlb_question *q, size_t level)
         sets = tlb_overfill(q, level, &ways);
     if (sets > 0)
         report_ways(q, level, ways, sets);
+    else if (lab_ok(q->lab))
+        ask_beside_room(q, level);
 }
 
 /* As many as were asked, not one of which is of another set, tell of one. */
