@@ -600,6 +600,31 @@ START_TEST(lines_that_fit_come_to_be_there)
 }
 END_TEST
 
+/* What the loop's lines bring when chance has pushed them out makes an index
+ * that leaves out a bit likelier in few calls, and no others were thought of
+ * in more.  Expected: four sets.  Buggy result: two. */
+START_TEST(more_calls_decide_between_sets)
+{
+    static const char *const study[] = {"icache"};
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 4, "
+                 "           'ways': 15, 'policy': 'random'} "
+                 "caches/i1={'line': 64, 'sector': 64, 'sets': 26, "
+                 "           'ways': 15} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 8, 'i1': 154, 'l2': 271, "
+                 "                   'memory': 600} "
+                 "paths/instruction/prefetch=4"));
+    json_t *const findings = truth_findings(spec, (uint64_t)_i, study, 1);
+    ck_assert(is_true(findings, "icache_l0", "sets", 4, 0));
+    ck_assert_str_eq(truth_text(findings, "icache_l0.policy", "value"),
+                     "random");
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* Where a line of the loop is gone from the nearest cache a hit of the next one
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
@@ -908,6 +933,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, chance_is_alike_within_a_bound);
     tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 2);
     tcase_add_test(t, lines_that_fit_come_to_be_there);
+    tcase_add_loop_test(t, more_calls_decide_between_sets, 4, 5);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
@@ -917,6 +943,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
+    tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
     tcase_add_loop_test(slow, chance_of_few_functions_hides_no_warp, 10, 13);
     tcase_add_test(slow, constants_tell_the_sets_of_code);

@@ -21,6 +21,20 @@ struct trace_search {
     size_t checks;
 };
 
+/* One that came to mind late is held against what was seen before. */
+static void catch_up(const struct trace_search *t, struct trace_rival *r)
+{
+    if (t->checks == 0)
+        return;
+    r->chance = xreallocarray(NULL, t->outcome.count, sizeof *r->chance);
+    float *chance = r->chance;
+    for (size_t i = 0; i < t->checks; i++) {
+        trace_model_foretell(&t->check[i], &r->c, chance);
+        chance += t->check[i].count;
+    }
+    trace_rival_weigh(r, &t->outcome);
+}
+
 /* One in which the neighbour leaves room in all sets. */
 static void remember(struct trace_search *t, const struct trace_model *c)
 {
@@ -30,7 +44,8 @@ static void remember(struct trace_search *t, const struct trace_model *c)
         if (trace_model_is_same(c, &t->rival[i].c))
             return;
     t->rival = xreallocarray(t->rival, t->count + 1, sizeof *t->rival);
-    t->rival[t->count++] = (struct trace_rival){.c = *c};
+    t->rival[t->count] = (struct trace_rival){.c = *c};
+    catch_up(t, &t->rival[t->count++]);
 }
 
 /* With the neighbour's lines a little otherwise: of sets that were not seen to
@@ -84,6 +99,17 @@ static void remember_weighted(struct trace_search *t,
     }
 }
 
+/* With a few ways less or more. */
+static void remember_ways(struct trace_search *t, struct trace_model c)
+{
+    const uint64_t ways = c.ways;
+    for (uint64_t more = 0; more <= 2 * TRACE_MORE_MOST; more++)
+        if (ways + more > TRACE_MORE_MOST) {
+            c.ways = ways + more - TRACE_MORE_MOST;
+            remember(t, &c);
+        }
+}
+
 /* With an index that leaves out bits right above the line: of random victims
  * lines that lie side by side, each in a set of its own, look nearly the same
  * in a set of twice the ways. */
@@ -126,16 +152,37 @@ static void remember_longer(struct trace_search *t, struct trace_model c)
     }
 }
 
+/* Whether it is the likeliest of its sets. */
+static bool is_first_of_sets(const struct trace_shapes *s, size_t i)
+{
+    size_t before = 0;
+    while (s->kept[before].sets != s->kept[i].sets ||
+           s->kept[before].shift != s->kept[i].shift)
+        before++;
+    return before == i;
+}
+
+/* The likeliest, and of all sets that are left: what no model has, such as what
+ * the neighbour's lines bring when chance has pushed them out, weighs for one
+ * or the other, and more visits decide.  Several caches that differ in what
+ * nobody sees are as likely. */
+static void remember_finalists(struct trace_search *t,
+                               const struct trace_shapes *s)
+{
+    const size_t before = t->count;
+    for (size_t i = 0; i < s->count; i++)
+        if (t->count - before < FINALISTS || is_first_of_sets(s, i))
+            remember(t, &s->kept[i]);
+    for (size_t i = 0; i < s->count && i < FEW_KEPT; i++)
+        if (!trace_model_is_chance(&s->kept[i]) && t->range.own_most > 0)
+            remember_neighbours(t, s->kept[i]);
+}
+
 /* The likeliest, and the likeliest with every other policy, with a few ways
  * more or less and with lines of two parts. */
 static void remember_best(struct trace_search *t, const struct trace_shapes *s)
 {
-    for (size_t i = 0; i < s->count && i < FINALISTS; i++) {
-        remember(t, &s->kept[i]);
-        if (i < FEW_KEPT && !trace_model_is_chance(&s->kept[i]) &&
-            t->range.own_most > 0)
-            remember_neighbours(t, s->kept[i]);
-    }
+    remember_finalists(t, s);
     if (s->count == 0)
         return;
     remember_room(t, s->kept[0]);
@@ -143,16 +190,9 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
     if (trace_model_is_chance(&s->kept[0]))
         remember_weighted(t, &s->kept[0]);
     remember_shifted(t, s->kept[0]);
-    struct trace_model c;
-    for (uint64_t more = 0; more <= 2 * TRACE_MORE_MOST; more++) {
-        c = s->kept[0];
-        if (c.ways + more > TRACE_MORE_MOST) {
-            c.ways += more - TRACE_MORE_MOST;
-            remember(t, &c);
-        }
-    }
+    remember_ways(t, s->kept[0]);
     /* Where each call brings a line to every set, one set would do the same. */
-    c = s->kept[0];
+    struct trace_model c = s->kept[0];
     c.ways *= c.sets;
     c.sets = 1;
     c.shift = 0;
@@ -362,23 +402,6 @@ static const struct trace_rival *likeliest(const struct trace_search *t)
     return best;
 }
 
-/* One that came to mind late is held against what was seen before. */
-static void remember_late(struct trace_search *t, const struct trace_model *c)
-{
-    const size_t before = t->count;
-    remember(t, c);
-    if (t->count == before)
-        return;
-    struct trace_rival *const r = &t->rival[before];
-    r->chance = xreallocarray(NULL, t->outcome.count, sizeof *r->chance);
-    float *chance = r->chance;
-    for (size_t i = 0; i < t->checks; i++) {
-        trace_model_foretell(&t->check[i], c, chance);
-        chance += t->check[i].count;
-    }
-    trace_rival_weigh(r, &t->outcome);
-}
-
 /* Where a line that is used stays no longer for it those of the neighbour are
  * pushed out, and as often as they come again what is fetched ahead does: that
  * takes room, too, where the model does not run it. */
@@ -421,7 +444,7 @@ static void remember_same_room(struct trace_search *t,
         c.ways--;
         c.own -= c.sets;
         if (c.own < t->range.own_least)
-            remember_late(t, &c);
+            remember(t, &c);
     }
 }
 
@@ -440,19 +463,22 @@ static void remember_alike(struct trace_search *t,
     c.ways = best->ways > reach ? best->ways - reach : 1;
     for (; c.ways <= best->ways + reach; c.ways++)
         if (c.ways != best->ways && place_neighbour(t, sets, best, &c))
-            remember_late(t, &c);
+            remember(t, &c);
     free(sets);
     remember_same_room(t, best);
 }
 
 /* Shapes are compared by few policies, and only the best of them is thought of
- * with all: another may turn out better than it, and be better yet with one of
- * those. */
-static void remember_other_policies(struct trace_search *t)
+ * with all, and of chance with all ways: another may turn out better than it,
+ * and be better yet with one of those. */
+static void remember_of_likeliest(struct trace_search *t)
 {
-    struct trace_model c = likeliest(t)->c;
-    for (c.policy = 0; c.policy < TRACE_POLICIES; c.policy++)
-        remember_late(t, &c);
+    const struct trace_model c = likeliest(t)->c;
+    remember_policies(t, c);
+    if (trace_model_is_chance(&c)) {
+        remember_weighted(t, &c);
+        remember_ways(t, c);
+    }
 }
 
 /* ---- the verdict -------------------------------------------------------- */
@@ -579,7 +605,7 @@ bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
     *fit = (struct trace_fit){0};
     if (t->count == 0 || t->outcome.count == 0)
         return false;
-    remember_other_policies(t);
+    remember_of_likeliest(t);
     const struct trace_model best = likeliest(t)->c;
     if (t->range.own_most > 0 && !trace_model_is_chance(&best))
         remember_alike(t, &best);
