@@ -908,6 +908,30 @@ START_TEST(lines_that_chance_left_are_hits)
 }
 END_TEST
 
+/* Of functions there are hardly more than a cache holds, and only laps over the
+ * last few sizes miss it.  Expected: both caches.  Buggy result: one, as three
+ * sizes are a level. */
+START_TEST(a_cache_that_is_nearly_as_large_as_all_code_is_seen)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 64, 'sector': 64, 'sets': 21, "
+                  "           'ways': 4} "
+                  "caches/i1={'line': 64, 'sector': 64, 'sets': 101, "
+                  "           'ways': 17} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
+                  "                   'memory': 600}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "miss_penalty", 307, 2));
+    ck_assert(is_true(findings, "icache_l1", "line", 64, 0));
+    is_true(findings, "icache_l1", "sets", 101, 0);
+    is_true(findings, "icache_l1", "ways", 17, 0);
+    ck_assert_double_le(bound_of(findings, "icache_l1.size"), 109888);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_icache(void)
 {
     TCase *t;
@@ -942,6 +966,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
+    tcase_add_test(t, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);

@@ -317,6 +317,9 @@ static void draw_curve(struct lab *lab, struct curve *c)
             add_points(lab, c, last, few.point[p->first].lines, 32);
         last = few.point[p->last].lines;
     }
+    /* … or one that hardly anything there is to call is too much for. */
+    if (few.count > 0 && last < few.point[few.count - 1].lines)
+        add_points(lab, c, last, CODE_POOL / CODE_PLACE + 1, 32);
     find_plateaus(lab, c);
     add_hidden(lab, c);
 }
