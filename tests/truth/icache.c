@@ -932,6 +932,28 @@ START_TEST(a_cache_that_is_nearly_as_large_as_all_code_is_seen)
 }
 END_TEST
 
+/* A certain policy that is wrong about one in ten of those that chance decides
+ * was surer of what nearly all hit, and so led.  Expected: sets, and that no
+ * policy is told wrongly.  Buggy result: neither sets nor ways. */
+START_TEST(what_hits_anyway_hides_no_chance)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 64, 'sector': 64, 'sets': 80, "
+                  "           'ways': 3, 'policy': 'random'} "
+                  "caches/i1={'line': 64, 'sector': 64, 'sets': 69, "
+                  "           'ways': 15, 'policy': 'random'} "
+                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
+                  "                   'memory': 600}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l1", "sets", 69, 0));
+    ck_assert_double_le(bound_of(findings, "icache_l1.ways"), 15);
+    ck_assert_double_gt(bound_of(findings, "icache_l1.ways"), 0);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_icache(void)
 {
     TCase *t;
@@ -969,6 +991,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
+    tcase_add_test(slow, what_hits_anyway_hides_no_chance);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
     tcase_add_loop_test(slow, chance_of_few_functions_hides_no_warp, 10, 13);
     tcase_add_test(slow, constants_tell_the_sets_of_code);

@@ -194,6 +194,16 @@ bool trace_rival_explains(const struct trace_rival *r,
                : is_foretold(r, o);
 }
 
+/* Of so many visits that hit, by the share of them, which is no surer than what
+ * chances are foretold with. */
+static double likelihood_of_share(double hits, double of)
+{
+    if (of == 0)
+        return 0;
+    const double share = fmin(fmax(hits / of, TRACE_WRONG), 1 - TRACE_WRONG);
+    return hits * log(share) + (of - hits) * log(1 - share);
+}
+
 /* Likelihood of what came about from one visit to another: for random victims
  * by the chances, otherwise by what these turned out to be, so that what is in
  * no model weighs as much as it does. */
@@ -210,9 +220,7 @@ static double likelihood_of(const struct trace_rival *r,
             sum += trace_model_of_hit(r->chance[i], o->hit[i]);
     }
     for (size_t i = 0; !trace_model_is_chance(&r->c) && i < BINS; i++)
-        if (in[i] > 0 && in[i] < count[i])
-            sum += in[i] * log(in[i] / count[i]) +
-                   (count[i] - in[i]) * log(1 - in[i] / count[i]);
+        sum += likelihood_of_share(in[i], count[i]);
     return sum;
 }
 
