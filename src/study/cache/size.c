@@ -67,7 +67,8 @@ struct lap_trace {
     size_t slow;     /* loads slower than a hit, all of them */
     size_t returned; /* addresses that were so more often than by chance */
     bool full;       /* more than were kept */
-    bool steady;     /* most misses came back in every lap */
+    bool steady;     /* most misses came back in every lap … */
+    bool proven;     /* … more often than those of random victims do */
 };
 
 struct size_question {
@@ -90,7 +91,8 @@ struct size_question {
     bool whole;        /* judge by whole laps; else by a glance */
     bool careful;      /* by very many laps */
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
-    bool steady;       /* … where most came back in every lap */
+    bool steady;       /* … where most came back in every lap … */
+    bool proven;       /* … which was no chance */
     bool in_pieces;    /* some ring was timed in several launches */
     uint64_t least, most;  /* rings from that to that were looked at; 0: none */
     const char *unsettled; /* why some could not be warmed up as long as they
@@ -179,6 +181,15 @@ static bool is_steady(const struct lap_trace *s, size_t always, double rate)
     return always > 1 && (double)(always * judged_laps(s)) > 0.8 * misses;
 }
 
+/*
+ * Of two ways whose victims are picked at random, to which three lines come in
+ * turn, 63 % of what missed misses in the next lap again, and less of more
+ * ways: of so many all do once in a thousand times.  A line too many of two
+ * ways, in two laps, does a fourth of the time, and spikes may be what came
+ * back once.
+ */
+enum { RETURNS_SURE = 15 };
+
 static void judge_trace(const struct size_question *q,
                         const struct slow_trace *t, size_t sm,
                         struct lap_trace *s)
@@ -187,8 +198,9 @@ static void judge_trace(const struct size_question *q,
     const struct returns wanted = returns_of(q, s);
     const size_t returned = returns_count(at, s->misses, wanted.times);
     s->returned = returned >= wanted.places ? returned : 0;
-    s->steady =
-        is_steady(s, returns_count(at, s->misses, judged_laps(s)), q->rate);
+    const size_t always = returns_count(at, s->misses, judged_laps(s));
+    s->steady = is_steady(s, always, q->rate);
+    s->proven = always * (judged_laps(s) - 1) >= RETURNS_SURE;
     s->slow = slow_loads(t, sm);
     s->full = s->slow > (size_t)q->records;
 }
@@ -287,6 +299,7 @@ static void note_overfull(struct size_question *q, uint64_t bytes,
         return;
     q->overfull = bytes;
     q->steady = seen->steady;
+    q->proven = seen->proven;
 }
 
 /*
@@ -518,6 +531,19 @@ static struct search find_size(struct size_question *q)
     return edge;
 }
 
+/* Whether what missed of the smallest ring that does not fit comes back in very
+ * many laps, too. */
+static bool comes_back(struct size_question *q, const struct search *edge)
+{
+    const struct search_sizes larger = {.first = edge->overflows, .count = 1};
+    bool fits = false;
+    q->careful = true;
+    q->overfull = 0;
+    q->steady = false;
+    size_fits(q, &larger, &fits, &q->lab->err);
+    return q->steady && q->proven;
+}
+
 /*
  * Where the same loads miss in every lap, as with LRU, two laps show one line
  * too many.  Where victims are picked at random, that line costs some miss in
@@ -527,7 +553,7 @@ static bool is_sure(struct size_question *q, struct search *edge)
 {
     const struct search_sizes found = {.first = edge->fits, .count = 1};
     bool sure = false;
-    if (q->steady)
+    if (q->steady && (q->proven || comes_back(q, edge)))
         return true;
     q->careful = true;
     if (laps_for(q, edge->overflows / q->stride) < LAPS_CAREFUL ||
@@ -631,7 +657,7 @@ static bool is_same_elsewhere(struct size_question *q,
     const uint64_t most = edge->overflows + before;
     const size_t places = kept > 0 ? COUNT_OF(elsewhere) : PLACES_EXACT;
     bool same = true;
-    q->careful = q->row->of_sm && !q->steady;
+    q->careful = !q->steady;
     for (size_t i = 0; ask && same && lab_ok(q->lab) && i < places; i++) {
         const uint64_t shift = shift_of(q, edge->fits, most, elsewhere[i]);
         if (shift == 0)
