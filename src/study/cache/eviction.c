@@ -914,6 +914,44 @@ bool eviction_front_empties(struct eviction *e, const struct script_lines *l)
     return lab_ok(e->lab) && empties;
 }
 
+/* How often each line of the front, by number, is asked of this cache in some
+ * laps, the first of which brings them in. */
+static size_t *count_asked(struct eviction *e, const struct script_lines *front,
+                           uint64_t laps)
+{
+    size_t *const asked = lab_alloc(e->lab, front->count, sizeof *asked);
+    struct script s = script_of(e);
+    empty_front(e, &s, false);
+    for (uint64_t lap = 0; lap < laps; lap++)
+        empty_front(e, &s, true);
+    const struct laps l = visit_laps(e, &s);
+    for (size_t n = 0; lab_ok(e->lab) && n < front->count; n++)
+        for (size_t i = 0; i < l.count; i++)
+            asked[n] +=
+                (uint64_t)l.offset[i] / e->unit * e->unit == front->at[n] &&
+                l.cycles[i] >= e->front.answers;
+    return asked;
+}
+
+bool eviction_front_spares(struct eviction *e, uint64_t block)
+{
+    enum { LAPS = 4 };
+    const struct script_lines front = eviction_front_lines(e);
+    const uint64_t last = front.at[front.count - 1];
+    bool spares = true;
+    e->front.bytes_without = block;
+    for (uint64_t out = front.at[0] / block * block; spares && out <= last;
+         out += block) {
+        e->front.without = out;
+        const size_t *const asked = count_asked(e, &front, LAPS);
+        for (size_t n = 0; n < front.count; n++)
+            spares = spares &&
+                     (front.at[n] / block * block == out || asked[n] >= LAPS);
+    }
+    e->front.without = e->front.bytes_without = 0;
+    return lab_ok(e->lab) && spares;
+}
+
 /* Which of the loads miss in a launch; the first that differ by nothing but
  * `take` find the cache as the one before has left it. */
 static bool *note_misses(struct eviction *e, const struct eviction_draws *d,

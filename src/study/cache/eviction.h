@@ -146,6 +146,11 @@ size_t eviction_draw(struct eviction *eviction,
 /* Whether the loads of `front` leave what lies there with none of the lines. */
 bool eviction_front_empties(struct eviction *eviction,
                             const struct script_lines *lines);
+/* Whether all others of these are asked of this cache though any block of so
+ * many bytes is left out.  Else some that were there by turns have room in
+ * front then, and leave their set here: it holds one line less, as if what was
+ * left out had been of it. */
+bool eviction_front_spares(struct eviction *eviction, uint64_t block);
 /* The lines that these loads bring in. */
 struct script_lines eviction_front_lines(const struct eviction *eviction);
 

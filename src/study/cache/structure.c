@@ -866,8 +866,10 @@ static void set_front(struct eviction *e, uint64_t quarter, uint64_t line,
 }
 
 /* What empties the cache in front: as few lines as do, since they lie in this
- * one, too; by half more than it has lines, since some may be left out.  False
- * if nine times as many are not enough. */
+ * one, too; by half more than it has lines, since some may be left out.  Which
+ * of them are of a set is told by what is left out of them, so the others must
+ * do without; where so many would take a quarter of this cache, as few as do.
+ * False if nine times as many are not enough. */
 static bool put_front(struct structure_question *q)
 {
     static const struct front tries[] = {
@@ -885,17 +887,25 @@ static bool put_front(struct structure_question *q)
     const uint64_t size =
         u64_max(fact_size(q->lab, front), fact_bracket(q->lab, front)->fits);
     const uint64_t quarter = u64_max(size / line / 4, 1);
-    bool empties = false;
+    struct front least = {.runs = 0};
+    bool spares = false;
     e->front.answers =
         e->hit - (q->facts->hit - fact_bracket(q->lab, front)->hit) / 2;
-    for (size_t i = 0; lab_ok(q->lab) && !empties && i < COUNT_OF(tries); i++) {
-        if (tries[i].runs * quarter * line > e->span / 4)
+    for (size_t i = 0; lab_ok(q->lab) && !spares && i < COUNT_OF(tries); i++) {
+        const uint64_t bytes = tries[i].runs * quarter * line;
+        if (bytes > e->span / 4 ||
+            (least.runs > 0 && 4 * bytes >= q->facts->fits))
             break;
         set_front(e, quarter, line, &tries[i]);
         const struct script_lines lines = some_lines(e, e->front.run.start);
-        empties = eviction_front_empties(e, &lines);
+        if (!eviction_front_empties(e, &lines))
+            continue;
+        least = least.runs > 0 ? least : e->front;
+        spares = eviction_front_spares(e, u64_max(q->row->coarse, e->unit));
     }
-    return empties;
+    if (!spares)
+        e->front = least;
+    return least.runs > 0;
 }
 
 /* The bytes that are left at least of lines in random order, some of which lie
