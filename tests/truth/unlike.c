@@ -217,6 +217,14 @@ static const struct unlike unlikes[] = {
      "[7, 10, 11, 12, 13, 14, 17, 19, 20]]}} "
      "paths/global={'l2': 287, 'memory': 664}",
      "slices", "l2.slices", "56"},
+    /* SMs that time few lines each are done with a lap before what hammers has
+     * piled up: none seemed to wait, or all. */
+    {"sms=64 caches/l2={'line': 128, 'sector': 64, 'policy': 'lru', "
+     "'sets': 96, 'ways': 9, 'scope': 'gpu', 'atomic_cycles': 4, "
+     "'slices': {'modulo': 3, 'from_bit': 15, 'bits': [[9, 11, 12, 13]]}} "
+     "tlbs/l1={'page': 65536, 'region': 65536, 'scope': 'sm', 'entries': 16} "
+     "paths/global={'l2': [296, 631, 631], 'memory': [789, 1124, 1124]}",
+     "slices", "l2.slices", "6"},
     /* A slice has so few sets that lines 2 KiB apart are of one. */
     {"sms=4 caches/l2={'line': 128, 'sector': 128, 'policy': 'nru', "
      "'sets': 224, 'ways': 22, 'scope': 'gpu', 'atomic_cycles': 4, "

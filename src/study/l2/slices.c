@@ -44,6 +44,9 @@ enum {
     LAPS = 3,
     LAPS_ALONE = 6,
     LAPS_AGAIN = 12, /* where something else makes one of five late */
+    /* So many lines each SM times, until atomics have piled up: where it has
+     * few of them it is done with laps before (0 of 6500 cycles waited). */
+    LINES_EARLY = 16,
     /* Lines for each slice, of which any tell how unequal slices are. */
     LINES_EACH = 7,
     /* So often other lines are asked where a slice may have none of those. */
@@ -90,35 +93,55 @@ struct slices {
     struct lab *lab;
     size_t parts;
     const char *timers[PARTS], *hammers[PARTS]; /* SMs of each */
+    size_t timing[PARTS];                       /* how many time */
     unsigned warps, flight;
 };
 
 /* ---- what is asked ------------------------------------------------------ */
 
-/* The least that each line cost; as numbers of lines. */
-static double *ask_lines(const struct slices *s, struct field *f, size_t part,
-                         const char *hammered)
+/* Laps that are over before the hot line's atomics pile up. */
+static int early_laps(const struct slices *s, const struct field *f,
+                      size_t part)
+{
+    const size_t each = u64_max(f->lines / s->timing[part], 1);
+    return each < LINES_EARLY ? (int)((LINES_EARLY + each - 1) / each) : 0;
+}
+
+/* The least that each line cost but in early laps; as numbers of lines. */
+static double *least_of(const struct slices *s, struct field *f,
+                        const struct samples *samples, int early)
 {
     struct lab *const lab = s->lab;
-    const struct samples *const samples = lab_probe(
-        lab,
-        "hammer bytes=%" PRIu64 " step=%" PRIu64 " lines=%zu timers=%s "
-        "warps=%u flight=%u laps=%d%s",
-        f->bytes, f->step, f->lines, s->timers[part], s->warps, s->flight,
-        hammered[0] != '\0' ? f->laps : (int)fmax(LAPS_ALONE, f->laps),
-        hammered);
     const struct column line = lab_column_of(lab, samples, "line");
     const struct column cycles = lab_column_of(lab, samples, "cycles");
     const struct column atomics = lab_column_of(lab, samples, "atomics");
     double *const least = lab_alloc(lab, f->lines, sizeof *least);
+    int *const laps = lab_alloc(lab, f->lines, sizeof *laps);
     for (size_t i = 0; i < f->lines; i++)
         least[i] = INFINITY;
-    for (size_t row = 0; row < line.count; row++)
-        if (atomics.at[row] == 0)
-            least[(size_t)line.at[row]] =
-                fmin(least[(size_t)line.at[row]], cycles.at[row]);
+    for (size_t row = 0; row < line.count; row++) {
+        const size_t i = (size_t)line.at[row];
+        if (atomics.at[row] == 0 && laps[i]++ >= early)
+            least[i] = fmin(least[i], cycles.at[row]);
+    }
     f->last = line.experiment;
     return least;
+}
+
+static double *ask_lines(const struct slices *s, struct field *f, size_t part,
+                         const char *hammered)
+{
+    const bool alone = hammered[0] == '\0';
+    const int early = alone ? 0 : early_laps(s, f, part);
+    const int laps = alone ? (int)fmax(LAPS_ALONE, f->laps) : f->laps + early;
+    return least_of(
+        s, f,
+        lab_probe(s->lab,
+                  "hammer bytes=%" PRIu64 " step=%" PRIu64
+                  " lines=%zu timers=%s warps=%u flight=%u laps=%d%s",
+                  f->bytes, f->step, f->lines, s->timers[part], s->warps,
+                  s->flight, laps, hammered),
+        early);
 }
 
 /* Of 50 lines one may be disturbed each time, or be pushed out of L2 by others
@@ -172,7 +195,7 @@ static bool sort_by(const struct slices *s, struct field *f, size_t hot)
     const double own = cycles[hot] - f->alone[part][hot];
     const double cut = fmax(own / 8, 2 * f->strays);
     bool *const waits = lab_alloc(s->lab, f->lines, sizeof *waits);
-    if (!lab_ok(s->lab) || own < 2 * cut)
+    if (!lab_ok(s->lab) || own <= 0 || own < 2 * cut)
         return false;
     f->waits = f->slices == 0 ? own : fmin(f->waits, own);
     for (size_t i = 0; i < f->lines; i++) {
@@ -424,6 +447,7 @@ static bool deal_sms(struct slices *s, size_t part, const bool *in, size_t sms)
     for (size_t sm = 0; sm < sms; sm++)
         if (in[sm])
             half[count++ % 2][sm] = true;
+    s->timing[part] = (count + 1) / 2;
     s->timers[part] = arena_adopt(&s->lab->memory, text_ranges(half[0], sms));
     s->hammers[part] = arena_adopt(&s->lab->memory, text_ranges(half[1], sms));
     s->flight = (unsigned)u64_within(
