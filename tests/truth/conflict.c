@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu_made.h"
 #include "testing.h"
@@ -420,6 +421,40 @@ START_TEST(unequal_sets_are_found_in_the_order_they_are_dealt)
 }
 END_TEST
 
+/* Where line 0 is of a set of two ways, which an nru leaves as an lru does,
+ * others tell which it is. */
+START_TEST(a_larger_set_tells_the_policy)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=64 caches/texture={'set_ways': "
+                 "[2,2,7,2,5,2], 'policy': 'nru'} "
+                 "paths/texture={'texture': 40, 'l2': 200, 'memory': 500}"),
+        "structure");
+    check_claim(f, "texture", "set_ways", "[2,2,7,2,5,2]");
+    check_claim(f, "texture", "policy", "\"nru\"");
+    json_decref(f);
+}
+END_TEST
+
+/* … or nothing does, where lines are too many to ask each. */
+START_TEST(two_ways_tell_no_policy_of_larger_sets)
+{
+    enum { TWO = 300, SETS = 360 };
+    struct buf ways = {0};
+    for (int i = 0; i < SETS; i++)
+        buf_printf(&ways, "%s%d", i > 0 ? "," : "", i < TWO ? 2 : 5);
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=256 caches/texture={'set_ways': [%s], "
+                 "'policy': 'nru'} "
+                 "paths/texture={'texture': 40, 'l2': 200, 'memory': 500}",
+                 buf_string(&ways)),
+        "structure");
+    truth_unmeasured(f, "texture.policy", "lru");
+    json_decref(f);
+    buf_free(&ways);
+}
+END_TEST
+
 /*
  * Of 138 lines that are dealt to two sets all but one lie as a bit would put
  * them, and a set of 68 that 70 lines overflow tells of none whether they come.
@@ -509,12 +544,14 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
     tcase_add_test(t, sets_that_tell_of_nothing_prove_nothing);
     tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
+    tcase_add_test(t, a_larger_set_tells_the_policy);
     tcase_add_loop_test(t, sets_of_lines_that_may_be_shorter_are_bounds, 0, 2);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_loop_test(slow, lines_in_front_are_told_apart_by_any_chance, 1,
                         5);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);
+    tcase_add_test(slow, two_ways_tell_no_policy_of_larger_sets);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

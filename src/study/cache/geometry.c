@@ -881,11 +881,14 @@ static struct geometry find_ways(struct eviction *e,
  * begins.  So each line of a round of `lines` is asked which set it is in; then
  * the beginning is where dealing to sets of these ways gives just that order.
  */
+enum { ALIKE = 2 }; /* ways, which many policies use as an lru does */
 struct dealing {
     uint64_t lines;
     uint64_t ways; /* of all sets together */
     size_t sets;
-    struct script_lines set0;       /* line 0 and what fills its set */
+    struct script_lines shown;      /* a line and what fills its set: of line
+                                       0's or, where that leaves most policies
+                                       alike, of a larger one */
     uint32_t ways_of[UNEQUAL_MOST]; /* of each set */
     uint32_t set[UNEQUAL_MOST];     /* of each line; the sets: not known */
 };
@@ -929,8 +932,9 @@ static bool add_set(struct eviction *e, struct dealing *d, uint64_t line)
     if (!lab_ok(e->lab) || set.count < 2)
         return false;
     const struct script_lines group = group_of(&set);
-    if (line == 0)
-        d->set0 = set;
+    if (line == 0 ||
+        (d->shown.count <= ALIKE + 1 && set.count > d->shown.count))
+        d->shown = set;
     take_lines(e, d, line, &group);
     d->ways_of[d->sets++] = (uint32_t)group.count;
     d->ways += group.count;
@@ -1009,11 +1013,11 @@ static void deal(struct eviction *e, uint64_t lines, struct geometry *g)
     say_dealing(d, first);
     *g = (struct geometry){.index = GEOMETRY_UNEQUAL,
                            .sets = first < lines ? d->sets : 0,
-                           .ways = d->set0.count - 1,
+                           .ways = d->shown.count - 1,
                            .lines = lines,
                            .first = first,
                            .same = lines * e->unit,
-                           .set = d->set0,
+                           .set = d->shown,
                            .set_ways = set_ways};
     if (g->sets > 0 && are_alike(set_ways, g->sets)) {
         g->index = GEOMETRY_MODULO;
@@ -1478,7 +1482,7 @@ struct segments geometry_filler(struct eviction *e, const struct geometry *g)
     bool joins = false;
     for (uint64_t i = 0; i < e->front.runs * run->count; i++) {
         const uint64_t at = run->start + i * run->step;
-        const bool other = set_of(&p, at) != set_of(&p, 0);
+        const bool other = set_of(&p, at) != set_of(&p, g->set.at[0]);
         if (other && !joins && filler.count == RUNS_MOST)
             break;
         if (other && !joins)
@@ -1547,7 +1551,7 @@ foretold_members(struct eviction *e, const struct geometry *g, size_t count)
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
     p.among = u64_min(range_of(e, g), 16 * g->lines * e->unit);
-    const size_t home = set_of(&p, 0), wanted = count + g->set.count;
+    const size_t home = set_of(&p, g->set.at[0]), wanted = count + g->set.count;
     const struct script_lines all = e->lasting
                                         ? pick_lines(&p, true, home, wanted)
                                         : all_lines(&p, home, wanted);

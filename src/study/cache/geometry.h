@@ -16,12 +16,13 @@ enum geometry_index {
 
 struct geometry {
     enum geometry_index index;
-    uint64_t sets, ways;     /* ways: of line 0's set if they are unequal */
+    uint64_t sets, ways;     /* ways: of `set` if they are unequal */
     uint64_t lines;          /* of all sets */
     uint64_t same;           /* bytes: lines so far apart are in one set; 0: it
                                 is not known of any */
-    struct script_lines set; /* line 0 and as many others of its set as it has
-                                ways */
+    struct script_lines set; /* a line and as many others of its set as it has
+                                ways: line 0, but of unequal sets another where
+                                its own has two ways or one */
     uint32_t *set_ways;      /* GEOMETRY_UNEQUAL, `sets` of them */
     uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
     uint64_t bits[32]; /* masks of address bits, low bit first: all of the index
@@ -40,7 +41,7 @@ unsigned geometry_bits(const struct geometry *g);
 /* Whether some of them are XORs, or slices come before. */
 bool geometry_is_hashed(const struct geometry *g);
 
-/* More lines of line 0's set, after those of g->set, as far as there are. */
+/* More lines of the set of g->set, after those, as far as there are. */
 struct script_lines geometry_members(struct eviction *eviction,
                                      const struct geometry *g, size_t count);
 
@@ -49,8 +50,8 @@ struct script_lines geometry_members(struct eviction *eviction,
  * false also where it cannot be told. */
 bool geometry_has_room(struct eviction *eviction, const struct geometry *g);
 
-/* Loads that empty what lies in front of most, and are of other sets than line
- * 0's; none if there is one set. */
+/* Loads that empty what lies in front of most, and are of other sets than
+ * g->set; none if there is one set. */
 struct segments geometry_filler(struct eviction *eviction,
                                 const struct geometry *g);
 

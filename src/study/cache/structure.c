@@ -658,6 +658,14 @@ static struct policy_verdict verdict_of(const struct structure_question *q,
                        !q->eviction.lasting);
 }
 
+/* Two ways are used by a tree, and a bit a way, as by an lru; sets of which not
+ * all are known may be larger, and those are not. */
+static bool is_lru_of_two(const struct structure_question *q,
+                          const struct policy_verdict *v)
+{
+    return q->shape.sets == 0 && q->shape.ways == 2 && v->policy == POLICY_LRU;
+}
+
 static void judge_policy(struct structure_question *q,
                          const struct eviction_draws *draws,
                          const struct policy_loads *loads)
@@ -671,6 +679,10 @@ static void judge_policy(struct structure_question *q,
         finding_none(q->policy, why_policies_alike,
                      cache_policy_name(POLICY_LRU),
                      cache_policy_name(POLICY_LRU_MIDPOINT));
+    else if (v.known && is_lru_of_two(q, &v))
+        finding_none(q->policy, why_policies_alike,
+                     cache_policy_name(POLICY_LRU),
+                     cache_policy_name(POLICY_NRU));
     else if (v.known && v.ambiguous)
         finding_none(q->policy, why_policies_alike, cache_policy_name(v.policy),
                      cache_policy_name(v.runner_up));
