@@ -954,6 +954,36 @@ START_TEST(what_hits_anyway_hides_no_chance)
 }
 END_TEST
 
+/* Of random victims, of which the size is but a bound, the nearer cache keeps
+ * more of some calls than of others.  Expected: all four SMs share the next
+ * one.  Buggy result: two of them, since what the nearer one keeps at most was
+ * taken from its bound. */
+START_TEST(what_chance_keeps_nearer_hides_no_sharing)
+{
+    static const char *const study = "icache_sharing";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=4 isa/default/O3=16 warp_schedulers=2 clock_overhead=27 "
+                 "clock_khz=1400000 memory_bytes=268435456 sms_per_tpc=3 "
+                 "tpcs_per_gpc=7 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 41, 'ways': 3, "
+                 "           'policy': 'random'} "
+                 "caches/i1={'line': 64, 'sector': 64, 'sets': 29, "
+                 "           'ways': 11, 'scope': 'gpc'} "
+                 "caches/i15={'line': 64, 'sector': 64, 'sets': 100, "
+                 "            'ways': 7, 'policy': 'nru'} "
+                 "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 10, 'i1': 131, 'i15': 263, "
+                 "                   'memory': 655} "
+                 "paths/instruction/prefetch=2 "
+                 "noise={'jitter_cycles': 1.0, 'spike_rate': 0.00184, "
+                 "       'spike_cycles': 155}"));
+    json_t *const findings = truth_findings(spec, 1129200062, &study, 1);
+    ck_assert(is_true(findings, "icache_l1", "sms_sharing", 4, 0));
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 Suite *suite_truth_icache(void)
 {
     TCase *t;
@@ -992,6 +1022,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
     tcase_add_test(slow, what_hits_anyway_hides_no_chance);
+    tcase_add_test(slow, what_chance_keeps_nearer_hides_no_sharing);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
     tcase_add_loop_test(slow, chance_of_few_functions_hides_no_warp, 10, 13);
     tcase_add_test(slow, constants_tell_the_sets_of_code);

@@ -45,6 +45,8 @@ enum { WARM = 2, LEAST = 3 };
  * said. */
 static const double DEVIATION = 0.05;
 static const double PUSHED_LEAST = 8 * 0.05, CALM_MOST = 4 * 0.05;
+/* Where a lap tells itself what the nearer one has of it, that deviates not. */
+static const double SEEN_LEAST = 4 * 0.05;
 
 /* Functions so far apart that none comes with another, of which a cache has
  * room for more than the nearer one, and other code that alone takes more room,
@@ -56,7 +58,8 @@ struct code_load {
     const struct code_level *level;
     uint64_t calls, others; /* functions */
     uint64_t apart;         /* B */
-    double seen;            /* share of ours that the nearer one has not */
+    double seen;            /* share of ours that the nearer one has not … */
+    bool each;              /* … which each lap tells anew */
     double calm, pushed;
     bool *constants; /* they share a cache behind it, or this one */
 };
@@ -85,20 +88,31 @@ static struct script begin_laps(const struct code_load *l,
     return s;
 }
 
-/* The share of our code that is missed then. */
-static double end_laps(const struct code_load *l, struct script *s)
+/* Shares of our code: missed, and not in the nearer cache. */
+struct code_missed {
+    double share, seen;
+};
+
+static double share_above(const struct column *c, double limit)
+{
+    return (double)hits_above(c->at, c->count, limit) / (double)c->count;
+}
+
+static struct code_missed end_laps(const struct code_load *l, struct script *s)
 {
     add_lap(l, s, 0, false, true);
     const struct column c =
         lab_column(l->lab, "cycles", "visit %s", script_text(s, l->lab));
-    return lab_ok(l->lab) ? (double)hits_above(c.at, c.count, l->level->limit) /
-                                (double)c.count
-                          : 0;
+    if (!lab_ok(l->lab))
+        return (struct code_missed){0};
+    return (struct code_missed){
+        .share = share_above(&c, l->level->limit),
+        .seen = l->i > 0 ? share_above(&c, l->level[-1].limit) : 1};
 }
 
 /* The same once others have called the other code; NULL: we ourselves. */
-static double missed_after(const struct code_load *l, const char *const *others,
-                           size_t count)
+static struct code_missed missed_after(const struct code_load *l,
+                                       const char *const *others, size_t count)
 {
     struct script s = begin_laps(l, others, others == NULL ? 0 : count);
     for (size_t i = 0; i < count; i++)
@@ -121,21 +135,24 @@ static double surer(const struct code_load *l, double one, double other,
 
 /*
  * Whether the others push our code out as we do: half of it, but for what our
- * nearer cache may keep.  Of few calls chance may push out less than half, or
- * more, where victims are its own: unless it is surer than a thousand to one
- * others are asked again, until there were a hundred calls.
+ * nearer cache may keep; of victims by chance that is more or less each time.
+ * Of few calls chance may push out less than half, or more, where victims are
+ * its own: unless it is surer than a thousand to one others are asked again,
+ * until there were a hundred calls.
  */
 static bool others_push_out(const struct code_load *l,
                             const char *const *others, size_t count)
 {
     enum { ENOUGH = 100 };
     const double sure = 7;
-    const double push = l->calm + (l->pushed - l->calm) * l->seen;
-    const double half = (l->calm + push) / 2;
-    double sum = 0, share = 0, laps = 0;
+    double sum = 0, seen = 0, share = 0, half = 0, laps = 0;
     do {
-        sum += missed_after(l, others, count);
+        const struct code_missed m = missed_after(l, others, count);
+        sum += m.share;
+        seen += l->each ? m.seen : l->seen;
         share = sum / ++laps;
+        const double push = l->calm + (l->pushed - l->calm) * seen / laps;
+        half = (l->calm + push) / 2;
         const double sign = share > half ? 1 : -1;
         if (sign * surer(l, push, l->calm, share, laps) >= sure)
             break;
@@ -172,7 +189,7 @@ static double missed_after_constants(const struct code_load *l, uint64_t count)
     script_add(&s, &(struct script_step){.reader = 1,
                                          .laps = WARM * CONSTANTS / 64 / count,
                                          .places = {0, count, 64}});
-    return end_laps(l, &s);
+    return end_laps(l, &s).share;
 }
 
 /* Whether code of which the cache is full pushes few constants out of the first
@@ -427,15 +444,20 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     /* Of a bound more, since there may be more room. */
     l->others = u64_min(holds(level) * (level->exact ? 1 : 3), pool - l->calls);
     l->seen = 1 - (double)nearer / (double)l->calls;
+    l->each = i > 0 && !level[-1].exact;
     return is_between(l, nearer);
 }
 
-/* True if other code makes a difference. */
+/* True if other code makes a difference, even to what the nearer one has not,
+ * where each lap tells that. */
 static bool can_tell(struct code_load *l)
 {
-    l->calm = missed_after(l, NULL, 0);
-    l->pushed = missed_after(l, NULL, 1);
-    return l->calm < CALM_MOST && l->pushed > l->calm + PUSHED_LEAST;
+    const struct code_missed calm = missed_after(l, NULL, 0);
+    l->calm = calm.share;
+    l->seen = l->each ? calm.seen : l->seen;
+    l->pushed = missed_after(l, NULL, 1).share;
+    return l->calm < CALM_MOST && l->pushed > l->calm + PUSHED_LEAST &&
+           (!l->each || (l->pushed - l->calm) * l->seen > SEEN_LEAST);
 }
 
 /* The same of the likeliest cache, and of those sets that functions come to
@@ -461,12 +483,8 @@ static bool can_tell_about(struct code_load *l)
     const uint64_t nearer = l->i > 0 ? holds_about(&l->level[-1], l->apart) : 0;
     l->calls = u64_max((nearer + room) / 2, 1);
     l->others = u64_min(2 * room, pool - u64_min(pool, l->calls));
-    if (!is_between(l, nearer) || l->others < room || !can_tell(l))
-        return false;
-    struct code_load near = *l;
-    near.level -= l->i > 0;
-    l->seen = l->i > 0 ? missed_after(&near, NULL, 0) : 1;
-    return (l->pushed - l->calm) * l->seen > PUSHED_LEAST;
+    l->each = true;
+    return is_between(l, nearer) && l->others >= room && can_tell(l);
 }
 
 /* What is asked of each cache, in the order of the answers. */
