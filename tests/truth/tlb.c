@@ -883,6 +883,33 @@ static const struct {
      65536},
 };
 
+/* Ten sets of four ways, of which few conflicts show among 64 places. Expected:
+ * regions of 256 KiB, and a doubt that holds 40 of them.  Buggy result: 512
+ * KiB, and 37 at most. */
+START_TEST(halves_of_regions_tell_that_they_are_some)
+{
+    static const char *const study = "tlb";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 262144, 'sets': 10, 'ways': 4} "
+                 "page_window={'bytes': 134217728, 'latency': 1310} "
+                 "paths/global={'l2': [106, 156, 585], "
+                 "              'memory': [697, 747, 1176]} "
+                 "noise={'jitter_cycles': 1.54, 'spike_rate': 0.00291, "
+                 "       'spike_cycles': 273}"));
+    json_t *const f = truth_findings(spec, 2, &study, 1);
+    const json_t *const region = json_object_get(f, "tlb_l1.region"),
+                        *const entries = json_object_get(f, "tlb_l1.entries"),
+                        *const interval = json_object_get(entries, "interval");
+    ck_assert_double_eq(json_number_value(json_object_get(region, "value")),
+                        262144);
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 40);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 40);
+    free(spec);
+    json_decref(f);
+}
+END_TEST
+
 START_TEST(half_of_the_sets_do_not_make_regions_wider)
 {
     static const char *const study = "tlb";
@@ -1331,6 +1358,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, what_is_walked_to_is_no_hit);
     tcase_add_loop_test(t, half_of_the_sets_do_not_make_regions_wider, 0,
                         COUNT_OF(halves));
+    tcase_add_test(t, halves_of_regions_tell_that_they_are_some);
     tcase_add_test(t, what_stays_by_chance_ends_no_page);
     tcase_add_test(t, what_a_row_makes_miss_is_no_noise);
     tcase_add_loop_test(t, sets_show_beside_room_that_they_share, 0,

@@ -80,7 +80,7 @@ static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double about = (double)tlb->about, fit = (double)tlb->fit,
-                 error = about / 12 + 1;
+                 error = q->halved[level] ? fit / 2 : about / 12 + 1;
     struct finding *const f = q->finding[level][which];
     finding_value(f, STATUS_IN_DOUBT,
                   value_number(of_one * (double)tlb->entries));
@@ -223,6 +223,32 @@ static void show_entries(struct tlb_question *q, size_t level)
     q->shown_by[level][TLB_REACH] = q->experiment;
 }
 
+/* Where conflicts tell nothing a row of such regions may have come to half of
+ * the sets, which are of regions half as wide: then twice as many fit, or as
+ * many at least. */
+static void narrow_region(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct finding *const f = q->finding[level][TLB_REGION];
+    if (tlb->sets > 0 || tlb->of_sets > 0 || tlb->fit == 0 || tlb->page == 0 ||
+        !tlb_is_found(q, level, TLB_REGION))
+        return;
+    const uint64_t before = tlb->region;
+    while (tlb->region > tlb->page && tlb_halves_differ(q, level)) {
+        tlb->region /= 2;
+        tlb->fit *= 2;
+        tlb->row_ways = 0;
+        q->halved[level] = true;
+    }
+    if (tlb->region == before)
+        return;
+    tlb_found(q, level, TLB_REGION, (double)tlb->region);
+    if (tlb->region > tlb->page) {
+        finding_doubt(f, why_tlb_region_unlike);
+        finding_interval(f, (double)tlb->page, (double)tlb->region, -1);
+    }
+}
+
 /* Of a level that shows without the row this takes some entries. */
 static void ask_built(struct tlb_question *q, size_t level)
 {
@@ -241,6 +267,8 @@ static void ask_built(struct tlb_question *q, size_t level)
     take_one_set(q, level);
     if (q->shared[level] && tlb->sets == 0)
         tlb_none(q, level, TLB_SETS, TLB_SET_WAYS, why_tlb_shared_room);
+    if (lab_ok(q->lab))
+        narrow_region(q, level);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
 }

@@ -83,6 +83,7 @@ struct tlb_question {
     double late;     /* share of hits that look like misses, at least */
     double hit[TLBS_MOST], miss[TLBS_MOST]; /* cycles, of places at random */
     bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
+    bool halved[TLBS_MOST];  /* halves of what seemed to be regions are some */
     /* Members of a set that its index foretold are in no policy's order. */
     bool odd[TLBS_MOST];
     bool shared[TLBS_MOST]; /* its sets share room beside them */
@@ -159,6 +160,9 @@ void tlb_find_levels(struct tlb_question *q);
  * if any do. */
 void tlb_uncover(struct tlb_question *q, size_t level);
 void tlb_find_region(struct tlb_question *q, size_t level);
+/* True if what fits of regions in a row tells that they are narrower: each half
+ * has an entry of its own. */
+bool tlb_halves_differ(struct tlb_question *q, size_t level);
 /* What an index tells of a region, or no index; where that was not asked. */
 void tlb_conclude_region(struct tlb_question *q, size_t level);
 /* The target's set in the level, from what is known of those before. */

@@ -790,6 +790,55 @@ static int widen_region(struct tlb_question *q, size_t level, bool sure)
     return sure || tlb->about < LARGE || tlb->region > tlb->page;
 }
 
+/* Of so many regions in a row the first half of each, or whichever half chance
+ * picks. */
+static void write_halves(struct buf *steps, const char *kept, uint64_t regions,
+                         bool mixed)
+{
+    uint64_t draw = 1;
+    for (uint64_t i = 0; i < regions; i++) {
+        draw = draw * 6364136223846793005 + 1442695040888963407;
+        buf_printf(steps, "%s%s%" PRIu64 ":1:0", steps->length > 0 ? "," : "",
+                   kept, 2 * i + (mixed ? draw >> 63 : 0));
+    }
+}
+
+static size_t half_misses(struct tlb_question *q, size_t level,
+                          uint64_t regions, bool mixed)
+{
+    enum { WARM = 3, LAPS = 4 };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_places p = tlb_in_a_row(q, tlb->region / 2, 2 * regions);
+    struct buf steps = {0};
+    size_t missed = 0;
+    for (int lap = 0; lap < WARM + LAPS; lap++)
+        write_halves(&steps, lap < WARM ? "" : "!", regions, mixed);
+    const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
+    buf_free(&steps);
+    for (size_t i = 0; i < c.count; i++)
+        missed += c.at[i] > tlb->middle;
+    return missed;
+}
+
+/* Of a quarter more regions than fit the first halves miss; if whichever halves
+ * miss less by a third each half has an entry of its own: by their number first
+ * halves come to half of the sets, and others to all.  Where one entry has both
+ * it does not matter which. */
+bool tlb_halves_differ(struct tlb_question *q, size_t level)
+{
+    enum { MOST = 128 };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t regions = tlb->fit + tlb->fit / 4 + 1;
+    if (regions > MOST || q->row.count > 0 ||
+        comes_before(q, level, tlb->region) ||
+        leaves_window(q, tlb->region, regions))
+        return false;
+    const size_t first = half_misses(q, level, regions, false);
+    return lab_ok(q->lab) && first > regions &&
+           3 * half_misses(q, level, regions, true) < 2 * first &&
+           lab_ok(q->lab);
+}
+
 /* Then places that were taken to be of one region each are not, nor do they
  * push each other out of this one for those behind it. */
 static void hide(struct tlb_question *q, size_t level)
