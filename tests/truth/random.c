@@ -32,10 +32,10 @@
 /* The first one is quick, the others slow tests. */
 static const struct kept {
     int seed;
-    size_t right; /* findings, at the least */
+    size_t right; /* findings, at the least: of some chance decides */
 } kept[] = {
     {19, 78}, {1795421553, 73}, {1795421552, 87},
-    {34, 71}, {38, 72},         {1795371622, 69},
+    {34, 71}, {38, 71},         {1795371622, 69},
 };
 enum { QUICK_GPUS = 1, GPUS_LEAST = 4 };
 
