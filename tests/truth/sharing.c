@@ -384,6 +384,19 @@ static const struct miscounted {
                  "'ways': 24} paths/global={'l2': 353, 'memory': 831} "
                  "paths/constant={'const_l1': 11, 'const_l15': 86, 'l2': 353, "
                  "'memory': 831} noise={'jitter_cycles': 1}"},
+    /* Lines that were hit twice stay, whatever comes, so that no number of
+     * loads pushes all out, and none tells what the next cache costs: its hits,
+     * nearer than a quarter to what L2 costs, seemed to be those of the first.
+     */
+    {"const_l1", "sms=1 warp_schedulers=3 clock_overhead=20 "
+                 "caches/const_l1={'line': 32, 'sector': 32, 'sets': 64, "
+                 "'ways': 2, 'set_bits': [[6], [7], [8], [9], [10], [11]], "
+                 "'policy': {'kind': 'lru_midpoint', 'behind': 3}, "
+                 "'copies_per_sm': 2} "
+                 "caches/const_l15={'line': 64, 'sector': 64, 'sets': 64, "
+                 "'ways': 7} paths/global={'l2': 362, 'memory': 585} "
+                 "paths/constant={'const_l1': 48, 'const_l15': 96, 'l2': 362, "
+                 "'memory': 585} noise={'jitter_cycles': 2}"},
 };
 
 START_TEST(copies_are_those_of_the_profile)

@@ -156,12 +156,27 @@ static double cheapest_of_l2(const struct fact_first_level *n)
     return fmin(n->past, n->cold);
 }
 
+/* What it costs to find a line in the cache after the first one.  Where no
+ * number of loads pushed out what the first one held, as what was hit there may
+ * stay whatever comes, rings that miss it tell.  0: nothing does, and constants
+ * may have a cache there that nobody has seen; INFINITY: other loads find L2.
+ */
+static double next_hit(const struct instances_question *q)
+{
+    const struct fact_bracket *const b = fact_bracket(q->lab, level_of(q->row));
+    const struct fact_first_level *const n = q->first;
+    if (n->beyond > 0)
+        return n->beyond;
+    if (b->present)
+        return n->hit + b->miss - b->hit;
+    return q->row->same_data ? INFINITY : 0;
+}
+
 /* The least that a load costs that misses: what others loaded is found in the
  * next cache, and not where lines are that are new. */
-static double least_miss(const struct fact_first_level *n)
+static double least_miss(const struct instances_question *q)
 {
-    const double l2 = cheapest_of_l2(n);
-    return n->beyond > 0 ? fmin(n->beyond, l2) : l2;
+    return fmin(next_hit(q), cheapest_of_l2(q->first));
 }
 
 /*
@@ -186,13 +201,14 @@ static struct limits limits_of_pairs(const struct instances_question *q,
     const double hit = stats_median(own, count);
     const double limit = fmax(first_level_limit(q->first, own, count, hit),
                               first_level_limit(q->first, again, count, hit));
-    const double nearer = hit + (least_miss(q->first) - hit) / 4;
+    const double miss = least_miss(q);
+    const double nearer = hit + (miss - hit) / 4;
     struct limits l = {.first = limit};
     if (q->first->hit <= limit)
         l = (struct limits){.first = fmax(fmax(q->first->limit, limit), nearer),
                             .next = q->next};
     /* As far beyond the limit as that is from what most hits cost. */
-    l.clear = least_miss(q->first) > 2 * l.first - hit;
+    l.clear = miss > 2 * l.first - hit;
     return l;
 }
 
