@@ -329,6 +329,23 @@ START_TEST(chance_of_few_functions_hides_no_warp)
 }
 END_TEST
 
+/* Of three schedulers the first and the last have one copy together.  Expected:
+ * two copies.  Buggy result: not measured, as those that share one lie at no
+ * regular distance. */
+START_TEST(copies_may_be_dealt_unevenly)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 warp_schedulers=3 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 16, 'ways': 4, "
+                 "           'copies_per_sm': 2} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 6, 'l2': 164, 'memory': 400}"),
+        "icache_sharing");
+    ck_assert(is_true(findings, "icache_l0", "per_sm", 2, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Calls that come late by more than a miss costs are no misses; by less, they
  * are in its interval. */
 START_TEST(late_calls_are_no_misses)
@@ -1019,6 +1036,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
     tcase_add_test(t, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
+    tcase_add_test(t, copies_may_be_dealt_unevenly);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
     tcase_add_test(slow, what_hits_anyway_hides_no_chance);

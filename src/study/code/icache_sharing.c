@@ -56,6 +56,7 @@ struct code_load {
     struct lab *lab;
     size_t i; /* which level … */
     const struct code_level *level;
+    const char *ours;       /* who calls ours; NULL: warp 0 of SM 0 */
     uint64_t calls, others; /* functions */
     uint64_t apart;         /* B */
     double seen;            /* share of ours that the nearer one has not … */
@@ -80,7 +81,7 @@ static struct script begin_laps(const struct code_load *l,
                                 const char *const *others, size_t count)
 {
     struct script s = {0};
-    script_reader(&s, "code");
+    script_reader(&s, "%s", l->ours != NULL ? l->ours : "code");
     for (size_t i = 0; i < count; i++)
         script_reader(&s, "%s", others[i]);
     for (int lap = 0; lap < WARM; lap++)
@@ -361,25 +362,90 @@ static bool is_first(const struct code_load *l, unsigned first)
     return true;
 }
 
+/* Copies by the warps that use them, as they appear; -1: not known. */
+struct code_copies {
+    unsigned warps, count;
+    int of[WARPS + 1];
+};
+
+static bool warp_pushes_out(const struct code_load *l, unsigned ours,
+                            unsigned warp)
+{
+    struct code_load of_ours = *l;
+    of_ours.ours = ours > 0 ? lab_text(l->lab, "code@%u", ours) : NULL;
+    return other_pushes_out(&of_ours, lab_text(l->lab, "code@%u", warp));
+}
+
+/* Gives a copy to the warp and to later ones that disturb it; false if there
+ * are none. */
+static bool begin_copy(const struct code_load *l, struct code_copies *c,
+                       unsigned ours)
+{
+    unsigned users = 1;
+    c->of[ours] = (int)c->count;
+    for (unsigned warp = ours + 1; lab_ok(l->lab) && warp < c->warps; warp++)
+        if (c->of[warp] < 0 && warp_pushes_out(l, ours, warp)) {
+            c->of[warp] = (int)c->count;
+            users++;
+        }
+    c->count++;
+    return users > 1;
+}
+
 /* Warps that use one copy are so far apart: those that disturb warp 0 are the
- * first that does, and all at a multiple of it. */
+ * first that does, and all at a multiple of it; 0: it is not so. */
+static unsigned distance_of(const struct code_load *l,
+                            const struct code_copies *c)
+{
+    unsigned first = 1;
+    while (first < c->warps && c->of[first] != 0)
+        first++;
+    for (unsigned warp = 1; warp < c->warps; warp++)
+        if ((c->of[warp] == 0) != (warp % first == 0))
+            return 0;
+    return first < c->warps && is_first(l, first) ? first : 0;
+}
+
+/* As the first warp of a copy does not disturb those of copies before, these do
+ * not disturb it. */
+static bool is_apart(const struct code_load *l, const struct code_copies *c,
+                     unsigned first)
+{
+    int before = 0;
+    for (unsigned warp = 0; warp < first; warp++)
+        if (c->of[warp] == before) {
+            if (warp_pushes_out(l, first, warp))
+                return false;
+            before++;
+        }
+    return true;
+}
+
+/* Where they lie at no such distance, as where schedulers take turns at fewer
+ * copies, each warp that disturbs none before it begins a copy.  What chance
+ * left in its place for once begins none: several warps use each.  0: it cannot
+ * be told. */
+static unsigned count_copies(const struct code_load *l, struct code_copies *c)
+{
+    for (unsigned warp = 1; lab_ok(l->lab) && warp < c->warps; warp++)
+        if (c->of[warp] < 0 &&
+            (!begin_copy(l, c, warp) || !is_apart(l, c, warp)))
+            return 0;
+    return c->count;
+}
+
 static void ask_warps(const struct code_load *l, struct finding *f)
 {
-    const unsigned most = lab_warps(l->lab, WARPS + 1);
-    unsigned first = 0;
-    bool regular = true;
-    for (unsigned warp = 1; lab_ok(l->lab) && warp < most; warp++) {
-        const bool disturbs =
-            other_pushes_out(l, lab_text(l->lab, "code@%u", warp));
-        if (disturbs && first == 0)
-            first = warp;
-        regular = regular && disturbs == (first > 0 && warp % first == 0);
-    }
-    regular = regular && lab_ok(l->lab) && is_first(l, first);
+    struct code_copies c = {.warps = lab_warps(l->lab, WARPS + 1)};
+    memset(c.of, -1, sizeof c.of);
+    const bool several = begin_copy(l, &c, 0);
+    unsigned copies = lab_ok(l->lab) ? distance_of(l, &c) : 0;
+    if (lab_ok(l->lab) && copies == 0 && several)
+        copies = count_copies(l, &c);
     if (!lab_ok(l->lab))
         return;
-    if (first > 0 && regular)
-        finding_measured(f, first);
+    if (copies > 0)
+        finding_measured(f, copies);
     else
         finding_none(f, why_code_warps, WARPS);
 }
