@@ -310,6 +310,33 @@ START_TEST(half_of_the_sets_leave_room_to_share)
 }
 END_TEST
 
+/* Ends of functions come to all sets of the nearest cache, but to half of the
+ * lines of the next one, as these are longer, or to half of its sets: by ends
+ * that has room for hardly more of them.  Expected: who shares it.  Buggy
+ * result: not measured. */
+START_TEST(functions_that_are_run_through_leave_room_to_share)
+{
+    static const char *const next[] = {
+        "caches/i0={'line': 64, 'sets': 19, 'ways': 12} "
+        "caches/i1={'line': 128, 'sets': 31, 'ways': 9, 'scope': 'tpc', "
+        "           'policy': 'fifo'}",
+        "caches/i0={'line': 64, 'sets': 57, 'ways': 4, 'policy': 'nru'} "
+        "caches/i1={'line': 64, 'sets': 40, 'ways': 13, 'scope': 'tpc'}"};
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=3 sms_per_tpc=2 max_threads_per_block=128 caches={} %s "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
+             "                   'memory': 500}",
+             next[_i]);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert(is_true(findings, "icache_l0", "sms_sharing", 1, 0));
+    ck_assert(is_true(findings, "icache_l1", "sms_sharing", 2, 0));
+    ck_assert(is_true(findings, "icache_l1", "per_sm", 1, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Of seven functions, as fit where victims are of chance, others push out some
  * now and fewer then.  Expected: every other warp uses the same copy.  Buggy
  * result: none does, or every fourth. */
@@ -1042,6 +1069,8 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, what_hits_anyway_hides_no_chance);
     tcase_add_test(slow, what_chance_keeps_nearer_hides_no_sharing);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
+    tcase_add_loop_test(
+        slow, functions_that_are_run_through_leave_room_to_share, 0, 2);
     tcase_add_loop_test(slow, chance_of_few_functions_hides_no_warp, 10, 13);
     tcase_add_test(slow, constants_tell_the_sets_of_code);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);

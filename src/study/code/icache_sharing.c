@@ -61,19 +61,30 @@ struct code_load {
     uint64_t apart;         /* B */
     double seen;            /* share of ours that the nearer one has not … */
     bool each;              /* … which each lap tells anew */
+    bool whole;             /* untimed calls run through all of a function */
     double calm, pushed;
     bool *constants; /* they share a cache behind it, or this one */
 };
 
+static void add_calls(const struct code_load *l, struct script *s,
+                      size_t reader, bool other, bool timed, uint64_t at)
+{
+    const uint64_t first = (other ? l->calls : 0) * l->apart;
+    script_add(
+        s, &(struct script_step){
+               .reader = reader,
+               .timed = timed,
+               .places = {first + at, other ? l->others : l->calls, l->apart}});
+}
+
+/* Functions that are run through come last, so that the nearer cache has the
+ * lines of few: those that have two halves do not end where others do. */
 static void add_lap(const struct code_load *l, struct script *s, size_t reader,
                     bool other, bool timed)
 {
-    const uint64_t first = (other ? l->calls : 0) * l->apart;
-    script_add(s, &(struct script_step){.reader = reader,
-                                        .timed = timed,
-                                        .places = {first + CODE_TAIL,
-                                                   other ? l->others : l->calls,
-                                                   l->apart}});
+    add_calls(l, s, reader, other, timed, CODE_TAIL);
+    if (l->whole && !timed)
+        add_calls(l, s, reader, other, false, CODE_TAIL - CODE_PLACE / 2);
 }
 
 /* The readers, and our code brought in. */
@@ -553,6 +564,29 @@ static bool can_tell_about(struct code_load *l)
     return is_between(l, nearer) && l->others >= room && can_tell(l);
 }
 
+/*
+ * A nearer cache of shorter lines than functions are has room for half as many,
+ * or fewer, of those that are run through, where this one has room for as many
+ * as before: of longer lines, and of sets that ends alone do not come to.
+ */
+static bool can_tell_whole(struct code_load *l)
+{
+    struct code_load whole = *l;
+    if (l->i == 0 || l->level[-1].line == 0 || l->level[-1].line >= CODE_PLACE)
+        return false;
+    const uint64_t room = l->level->size / l->apart;
+    const uint64_t nearer = l->level[-1].size / CODE_PLACE;
+    whole.calls = (nearer + room) / 2;
+    whole.others =
+        u64_min(2 * room, CODE_POOL / l->apart -
+                              u64_min(CODE_POOL / l->apart, whole.calls));
+    whole.each = whole.whole = true;
+    if (!is_between(&whole, nearer) || !can_tell(&whole))
+        return false;
+    *l = whole;
+    return true;
+}
+
 /* What is asked of each cache, in the order of the answers. */
 static void (*const questions[])(const struct code_load *, struct finding *) = {
     ask_constants, ask_warps, ask_sms};
@@ -562,8 +596,9 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i, bool *constants)
     struct code_load l;
     const bool known = fact_code(lab)->level[i].size > 0;
     const bool fits = known && load_for(lab, i, &l);
-    const bool tells =
-        (fits && can_tell(&l)) || (known && lab_ok(lab) && can_tell_about(&l));
+    const bool tells = (fits && can_tell(&l)) ||
+                       (known && lab_ok(lab) && can_tell_about(&l)) ||
+                       (known && lab_ok(lab) && can_tell_whole(&l));
     if (!lab_ok(lab))
         return;
     if (!tells && known)
