@@ -33,6 +33,7 @@ struct fact_trace {
 /* Which loads are cached near to an SM. */
 struct fact_cached {
     bool present;       /* loads are cached here; else `why` says why not */
+    bool absent;        /* … for certain, and not that it cannot be told */
     bool as_local;      /* of L1: only local loads show it */
     char why[FACT_WHY]; /* the next studies report it as their reason */
     double hit;         /* cycles of a chase that hits */

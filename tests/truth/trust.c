@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "disturbance.h"
 #include "gpu_made.h"
 #include "judge.h"
@@ -231,6 +232,33 @@ START_TEST(what_others_delay_makes_no_hits)
 }
 END_TEST
 
+/* Hits that noise makes as dear as misses speak for no cache, but not against
+ * one either: whoever is not seen is not known to be another storage. */
+START_TEST(what_noise_hides_is_not_absent)
+{
+    static const char *const sharing[] = {"sharing"};
+    static const char *const one[] = {"l1", "texture", "readonly", "local"};
+    static const uint64_t seeds[] = {7, 9};
+    char *const spec = testing_spec_of(disturbed_gpu("p100", "noise", 5));
+    for (size_t s = 0; s < COUNT_OF(seeds); s++) {
+        json_t *const findings = truth_findings(spec, seeds[s], sharing, 1);
+        for (size_t i = 0; i < COUNT_OF(one); i++) {
+            char *const id = xasprintf("%s.shares_with", one[i]);
+            const json_t *const f = json_object_get(findings, id);
+            const size_t others = json_array_size(json_object_get(f, "value"));
+            ck_assert_ptr_nonnull(f);
+            ck_assert_msg(others == 0 || others == COUNT_OF(one) - 1,
+                          "%s of %zu others", id, others);
+            ck_assert_msg(others > 0 || json_object_get(f, "because") != NULL,
+                          "%s of none", id);
+            free(id);
+        }
+        json_decref(findings);
+    }
+    free(spec);
+}
+END_TEST
+
 /* Where no ring of constants that seems too large can be swept undisturbed it
  * is not known where the cache ends, and the study ends. */
 START_TEST(what_is_disturbed_each_time_has_no_end)
@@ -299,6 +327,7 @@ Suite *suite_truth_trust(void)
     tcase_add_test(t, what_is_wrong_is_seen);
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
     tcase_add_test(slow, what_others_delay_makes_no_hits);
+    tcase_add_test(slow, what_noise_hides_is_not_absent);
     tcase_add_test(slow, what_is_disturbed_each_time_has_no_end);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
     tcase_add_loop_test(t, featureless_noise_names_nothing, 0, 1);

@@ -163,8 +163,10 @@ double first_level_limit(const struct fact_first_level *n, const double *cycles,
  * profiles none is nearer than 44 cycles. */
 enum { NEXT_LEAST = 40 };
 
-static void judge_costs(const struct level_row *row, const struct costs *c,
-                        struct fact_first_level *n)
+/* Noise may make hits look as dear as misses; so that there is no cache is for
+ * who asks that alone to say (l1_policy.c). */
+static void judge_costs(struct lab *lab, const struct level_row *row,
+                        const struct costs *c, struct fact_first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->past = stats_quantile(c->past, COUNT_OF(c->past), 0);
@@ -188,7 +190,8 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     const bool spread = !row->same_data && !row->memory_is_own &&
                         n->limit > n->hit + NEXT_LEAST;
     n->present = cheaper && n->limit < n->cold && n->lines > 0 && !spread;
-    n->unclear = cheaper && !n->present;
+    n->unclear =
+        !n->present && (cheaper || !fact_cached(lab, level_of(row))->absent);
     if (n->unclear)
         snprintf(n->why, sizeof n->why, "%s", why_misses_alike);
     else
@@ -209,7 +212,7 @@ static void measure_costs(struct lab *lab, const struct level_row *row,
             sort_out(v.at, take, c);
     }
     if (lab_ok(lab))
-        judge_costs(row, c, n);
+        judge_costs(lab, row, c, n);
 }
 
 /* ---- how many loads push out what was there --------------------------- */

@@ -182,7 +182,7 @@ static void judge_level(struct lab *lab, const struct level_row *row,
     const bool cold_misses =
         known && hits_cheaper(hit->high, cold->low) &&
         (!as_l2 || (row->same_data && second_is_cheaper(lab, row)));
-    const bool absent = as_l2 && known && !hits_cheaper(hit->low, cold->high);
+    facts->absent = as_l2 && known && !hits_cheaper(hit->low, cold->high);
     facts->hit = hit->cycles;
     facts->excess = hit->excess;
     facts->cold = cold->cycles;
@@ -192,7 +192,8 @@ static void judge_level(struct lab *lab, const struct level_row *row,
         snprintf(facts->why, sizeof facts->why, "%s", why_l2_lost);
     else
         snprintf(facts->why, sizeof facts->why,
-                 absent ? why_space_uncached : why_space_hidden, row->words);
+                 facts->absent ? why_space_uncached : why_space_hidden,
+                 row->words);
 }
 
 /* The least of some traces: others make them dearer. */
@@ -296,6 +297,7 @@ static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)
     l1->hit = c->ca.cycles;
     l1->excess = c->ca.excess;
     l1->next_hit = c->cg.cycles;
+    l1->absent = !l1->present && is_certain(c, false);
     snprintf(l1->why, sizeof l1->why,
              is_certain(c, l1->present) ? why_l1_bypassed : why_l1_hidden);
     l2->present = true;
@@ -321,7 +323,7 @@ static void l1_policy_run(struct lab *lab)
     /* Where surely only local loads are cached in L1, they show it: by another
      * way it costs something else. */
     cached_in_l1->as_local =
-        is_certain(&c, false) && fact_cached(lab, LEVEL_LOCAL)->present;
+        cached_in_l1->absent && fact_cached(lab, LEVEL_LOCAL)->present;
 }
 
 const struct study study_l1_policy = {

@@ -402,7 +402,7 @@ const struct study study_sharing = {
               "other; where they are not found, or cannot be, one kind loads "
               "more than its cache holds, and what the other had loaded "
               "before is timed again.",
-    .reads = FACTS(FACT_BRACKET, FACT_LINE),
+    .reads = FACTS(FACT_CACHED, FACT_BRACKET, FACT_LINE),
     .reads_findings = TEXTS("clock.overhead"),
     .answers = answers,
     .kernels = kernels,
