@@ -89,6 +89,13 @@ static size_t compare(const json_t *findings, const struct profile *p,
     return found;
 }
 
+static double bound_of(const json_t *findings, const char *id)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    return json_is_number(value) ? json_number_value(value) : 0;
+}
+
 START_TEST(shipped_profiles_are_recovered)
 {
     const char *const name = truth_gpus[_i % TRUTH_GPUS];
@@ -256,6 +263,33 @@ START_TEST(lines_get_shorter)
     ck_assert(!is_true(findings, "icache_l1", "sets", 128, 0));
     ck_assert_str_eq(truth_text(findings, "icache_l1.ways", "status"),
                      "at_least");
+    json_decref(findings);
+}
+END_TEST
+
+/* The first cache of constants brings as much at a time as calls do, so nobody
+ * asks for less.  Expected: lines of 128 B at most, in so many sets and ways at
+ * least.  Buggy result: lines of 128 B, since the first half was there. */
+START_TEST(lines_that_nobody_asks_for_may_be_shorter)
+{
+    static const uint64_t sets[] = {128, 64};
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+             "caches/c1={'line': 128, 'sector': 128, 'sets': 2, 'ways': 5} "
+             "caches/c15={'line': %d, 'sets': %" PRIu64 ", 'ways': 6} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/constant={'c1': 39, 'c15': 125, 'l2': 322, 'memory': 842} "
+             "paths/instruction={'i0': 8, 'c15': 122, 'memory': 510}",
+             8192 / (int)sets[_i], sets[_i]);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.line", "status"),
+                     "at_most");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.sets", "status"),
+                     "at_least");
+    ck_assert(bound_of(findings, "icache_l1.line") == 128);
+    ck_assert(bound_of(findings, "icache_l1.sets") == 64);
+    ck_assert(bound_of(findings, "icache_l1.ways") == 6);
     json_decref(findings);
 }
 END_TEST
@@ -578,13 +612,6 @@ START_TEST(chance_is_alike_within_a_bound)
     json_decref(findings);
 }
 END_TEST
-
-static double bound_of(const json_t *findings, const char *id)
-{
-    const json_t *const value =
-        json_object_get(json_object_get(findings, id), "value");
-    return json_is_number(value) ? json_number_value(value) : 0;
-}
 
 /* Indexes of XORs, which no model has: of few sets, of whose lines the nearest
  * cache has those that fit, so that none of them is seen to overflow; and with
@@ -1042,6 +1069,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
     tcase_add_loop_test(t, lines_get_shorter, 0, 2);
+    tcase_add_loop_test(t, lines_that_nobody_asks_for_may_be_shorter, 0, 2);
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);

@@ -10,6 +10,8 @@
 /* So many calls are judged, where a block has room for their cycles. */
 enum { JUDGED = 4000, KEPT_MOST = 10000, SETTLE = 500 };
 
+const double code_levels_apart = 0.06;
+
 uint64_t code_calls_most(double cycles)
 {
     /* A twentieth less, as a margin. */

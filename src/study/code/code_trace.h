@@ -21,6 +21,8 @@ enum { CODE_PLACE = 128, CODE_TAIL = CODE_PLACE - 32 };
 enum { CODE_HALVED = 1024, CODE_HALF_TAIL = 32 };
 /* Of the pool all but a last line is used. */
 enum { CODE_POOL = 254 * 1024 };
+/* What two levels cost differs by more than this part of it. */
+extern const double code_levels_apart;
 
 /* Calls that cost so much, of a launch that fits a turn beside another process:
  * an H200's lasts 4.06 million cycles, and what is around a call takes 700. */

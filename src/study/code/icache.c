@@ -200,9 +200,6 @@ static void drop_disturbed(struct curve *c, const struct plateaus_rule *rule)
     c->count = kept;
 }
 
-/* Two levels cost calls by so much more or less. */
-static const double plateaus_apart = 0.06;
-
 static void find_plateaus(struct lab *lab, struct curve *c)
 {
     /* Values that each lie by `change` off their middle differ by twice that:
@@ -210,7 +207,7 @@ static void find_plateaus(struct lab *lab, struct curve *c)
     const struct plateaus_rule rule = {.least = 3,
                                        .change = assume(ASSUME_CODE_ALIKE),
                                        .floor = 2,
-                                       .distance = plateaus_apart};
+                                       .distance = code_levels_apart};
     qsort(c->point, c->count, sizeof *c->point, by_lines);
     drop_disturbed(c, &rule);
     double *const cycles = lab_alloc(lab, c->count, sizeof *cycles);
@@ -267,10 +264,11 @@ static bool find_hidden(struct lab *lab, const struct curve *c, size_t i,
     const struct plateau *const p = &c->plateau[i];
     const size_t from = (p[0].first + p[0].last) / 2;
     const size_t to = (p[1].first + p[1].last + 1) / 2;
-    const struct mode_rule rule = {.width = alike,
-                                   .above = p[0].value * (1 + plateaus_apart),
-                                   .below = p[1].value * (1 - plateaus_apart),
-                                   .share = 0.1};
+    const struct mode_rule rule = {
+        .width = alike,
+        .above = p[0].value * (1 + code_levels_apart),
+        .below = p[1].value * (1 - code_levels_apart),
+        .share = 0.1};
     const struct mode_samples near = calls_of(lab, c, p[0].first, from);
     const struct mode_samples far = calls_of(lab, c, to, p[1].last);
     double most = 0;

@@ -235,12 +235,17 @@ static bool has_lines_of_nearer(const struct code_load *l)
     return l->i > 0 && l->level->line == l->level[-1].line;
 }
 
-/* Calls bring whole lines of the nearer cache, so of shorter ones they say
+/*
+ * Calls bring whole lines of the nearer cache, so of shorter ones they say
  * nothing.  Of constants the first half of what comes with a call is loaded
  * cold after the second, and again when others pushed it out of their first
  * cache: it did not come with that if it costs more then by half of what a line
- * does that misses this cache. */
-static bool has_shorter_lines(const struct code_load *l, double penalty)
+ * does that misses this cache.  If it costs less, their first cache brings as
+ * much at a time as calls do, and nobody asks for shorter lines.
+ */
+enum comes { COMES_WHOLE, COMES_IN_PARTS, COMES_UNKNOWN };
+
+static enum comes lines_come(const struct code_load *l, double penalty)
 {
     enum { COUNT = 16, OTHERS = CONSTANTS / 4 };
     const uint64_t line = l->level->line;
@@ -255,54 +260,75 @@ static bool has_shorter_lines(const struct code_load *l, double penalty)
     script_time(&s, constants, (struct segment){0, COUNT, line});
     const struct column c =
         lab_column(l->lab, "cycles", "visit %s", script_text(&s, l->lab));
-    for (size_t i = 0; lab_ok(l->lab) && i < COUNT; i++)
+    if (!lab_ok(l->lab))
+        return COMES_UNKNOWN;
+    for (size_t i = 0; i < COUNT; i++)
         saved[i] = c.at[i] - c.at[COUNT + i];
-    return stats_median(saved, COUNT) > penalty / 2;
+    const double more = stats_median(saved, COUNT);
+    const double apart = code_levels_apart * stats_median(c.at + COUNT, COUNT);
+    return more > penalty / 2 ? COMES_IN_PARTS
+           : more < -apart    ? COMES_UNKNOWN
+                              : COMES_WHOLE;
 }
 
 /* Of shorter lines that come at once there are as many more in one set, or in
  * several. */
-static void bound_ways(const struct code_load *l)
+static void bound(const struct code_load *l, const char *attribute,
+                  enum finding_status status, const char *why)
 {
     struct finding *const f =
-        results_edit(l->lab->results, code_components[l->i], "ways");
+        results_edit(l->lab->results, code_components[l->i], attribute);
     if (f == NULL || f->status != STATUS_MEASURED)
         return;
-    finding_value(f, STATUS_AT_LEAST, value_number(f->value.number));
-    finding_because(f, why_code_shorter);
+    finding_value(f, status, value_number(f->value.number));
+    f->has_interval = false;
+    finding_because(f, "%s", why);
+}
+
+static void void_one(const struct code_load *l, const char *attribute,
+                     const char *why)
+{
+    struct finding *const f =
+        results_edit(l->lab->results, code_components[l->i], attribute);
+    if (f != NULL)
+        finding_void(f, why);
 }
 
 /* Of those chance puts each out by itself: a call hits while both are there,
  * which is not what ways that weigh alike do to one, nor what others do. */
-static bool is_of_chance(const struct finding *policy)
+static void void_chance(const struct code_load *l, const char *why)
 {
-    return policy != NULL && policy->status == STATUS_MEASURED &&
-           policy->value.kind == VALUE_TEXT &&
-           strcmp(policy->value.text, cache_policy_name(POLICY_RANDOM)) == 0;
+    const struct finding *const policy =
+        results_edit(l->lab->results, code_components[l->i], "policy");
+    if (policy != NULL && policy->status == STATUS_MEASURED &&
+        policy->value.kind == VALUE_TEXT &&
+        strcmp(policy->value.text, cache_policy_name(POLICY_RANDOM)) == 0)
+        void_one(l, "policy", why);
 }
 
-/* Then neither its line is what calls show, nor its sets; and its ways are but
- * a bound. */
-static void void_lines(const struct code_load *l)
+/* If lines are shorter neither they nor sets are what calls show, and ways are
+ * but a bound; if they may be, all are bounds. */
+static void judge_lines(const struct code_load *l)
 {
-    static const char *const shown[] = {"line", "sets"};
     const char *const component = code_components[l->i];
+    const char *why = why_code_shorter;
     double penalty;
     if (!has_lines_of_nearer(l) ||
-        !lab_number(l->lab, component, "miss_penalty", &penalty) ||
-        !has_shorter_lines(l, penalty) || !lab_ok(l->lab))
+        !lab_number(l->lab, component, "miss_penalty", &penalty))
         return;
-    for (size_t k = 0; k < COUNT_OF(shown); k++) {
-        struct finding *const f =
-            results_edit(l->lab->results, component, shown[k]);
-        if (f != NULL)
-            finding_void(f, why_code_shorter);
+    const enum comes comes = lines_come(l, penalty);
+    if (!lab_ok(l->lab) || comes == COMES_WHOLE)
+        return;
+    if (comes == COMES_IN_PARTS) {
+        void_one(l, "line", why);
+        void_one(l, "sets", why);
+    } else {
+        why = lab_text(l->lab, why_least_asked, component);
+        bound(l, "line", STATUS_AT_MOST, why);
+        bound(l, "sets", STATUS_AT_LEAST, why);
     }
-    struct finding *const policy =
-        results_edit(l->lab->results, component, "policy");
-    if (is_of_chance(policy))
-        finding_void(policy, why_code_shorter);
-    bound_ways(l);
+    void_chance(l, why);
+    bound(l, "ways", STATUS_AT_LEAST, why);
 }
 
 /* Whether they push code out, a tenth at least, and what is missed without. */
@@ -320,7 +346,7 @@ static void doubt_lines(const struct code_load *l)
     double calm;
     if (has_lines_of_nearer(l) &&
         (constants_push_out(l, &calm) || calm > CALM_MOST))
-        void_lines(l);
+        judge_lines(l);
     lab_excuse(l->lab);
 }
 
@@ -344,7 +370,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     if (calm > CALM_MOST || (shared && *l->constants)) {
         finding_none(f, calm > CALM_MOST ? why_code_constants
                                          : why_code_constants_twice);
-        void_lines(l);
+        judge_lines(l);
         return;
     }
     *l->constants = *l->constants || shared;
@@ -355,7 +381,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     if (shared && l->level->exact && l->level->size > CONSTANTS)
         propose_size(l, f);
     if (shared)
-        void_lines(l);
+        judge_lines(l);
 }
 
 /* ---- warps ------------------------------------------------------------ */
