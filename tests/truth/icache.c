@@ -862,6 +862,39 @@ START_TEST(constants_tell_the_sets_of_code)
 }
 END_TEST
 
+/* An index of XORs, with victims of chance: half of the lines that come to a
+ * set of the model do not come to the same set, and of those that do, few by
+ * chance are more than it has ways.  Expected: 128 sets of 5 ways, or none.
+ * Buggy result: 32 sets of 16 ways at least, as functions that were picked by
+ * chance fit. */
+START_TEST(lines_that_are_alike_fit)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=1 isa/default/O3=6 clock_overhead=4 caches={} "
+             "caches/l1={'line': 128, 'sets': 4, 'ways': 16} "
+             "caches/c1={'line': 64, 'sector': 64, 'sets': 1, 'ways': 24, "
+             "           'policy': 'random'} "
+             "caches/c15={'line': 128, 'sector': 32, 'sets': 128, 'ways': 5, "
+             "            'policy': {'kind': 'weighted', "
+             "                       'weights': [4, 2, 1, 3, 4]}, "
+             "            'set_bits': [[7, 14], [8, 14], 9, [10, 14], 11, "
+             "                         [12, 14], [13, 14]]} "
+             "caches/l2={'line': 64, 'sector': 64, 'sets': 512, 'ways': 12, "
+             "           'scope': 'gpu'} "
+             "caches/i0={'line': 128, 'sector': 128, 'sets': 12, 'ways': 11} "
+             "paths/constant={'c1': 36, 'c15': 81, 'l2': 224, 'memory': 501} "
+             "paths/instruction={'i0': 8, 'c15': 60, 'memory': 441} "
+             "paths/instruction/prefetch=2 "
+             "noise={'jitter_cycles': 0.49, 'spike_rate': 0.0029, "
+             "       'spike_cycles': 248}");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    is_true(findings, "icache_l1", "sets", 128, 0);
+    ck_assert_double_le(bound_of(findings, "icache_l1.ways"), 5);
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -1081,6 +1114,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, chance_is_alike_within_a_bound);
     tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 2);
     tcase_add_test(t, lines_that_fit_come_to_be_there);
+    tcase_add_test(t, lines_that_are_alike_fit);
     tcase_add_loop_test(t, more_calls_decide_between_sets, 4, 5);
     tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);

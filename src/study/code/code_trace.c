@@ -1,5 +1,6 @@
 #include "study/code/code_trace.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -82,8 +83,21 @@ static bool take_room(const struct trace_fit *fit, uint64_t from, uint64_t to,
     return fits;
 }
 
+/* All functions have numbers of so many bits. */
+enum { FUNCTION_BITS = 11, FUNCTIONS_ALL = 1 << FUNCTION_BITS };
+static_assert(CODE_POOL / CODE_PLACE <= FUNCTIONS_ALL, "of so many bits");
+
+/* In this order those are first that are alike in the most low bits. */
+static uint64_t bits_reversed(uint64_t i)
+{
+    uint64_t reversed = 0;
+    for (int bit = 0; bit < FUNCTION_BITS; bit++, i >>= 1)
+        reversed = reversed << 1 | (i & 1);
+    return reversed;
+}
+
 /* Functions that fit with those lines of the nearest cache that come with them,
- * picked by chance until hardly any other does. */
+ * picked by chance, or those that are alike, until hardly any other does. */
 static struct script_lines pick_fitting(struct lab *lab,
                                         const struct code_path *path,
                                         const struct code_calls *calls)
@@ -91,12 +105,13 @@ static struct script_lines pick_fitting(struct lab *lab,
     enum { SPARE = 1, OWN_SPARE = 3 };
     const struct trace_fit *const fit = calls->fitting;
     const uint64_t window = CODE_POOL / CODE_PLACE;
+    const uint64_t tries = calls->alike ? FUNCTIONS_ALL : window;
     const uint64_t bytes = calls->ahead * path->line;
     const uint64_t lines = (CODE_POOL + bytes) / fit->model_line + 1;
     struct script_lines list = {lab_alloc(lab, window, sizeof *list.at), 0};
     uint64_t *const room = lab_alloc(lab, fit->model_sets, sizeof *room);
     bool *const taken = lab_alloc(lab, lines, sizeof *taken);
-    bool *const called = lab_alloc(lab, window, sizeof *called);
+    bool *const called = lab_alloc(lab, FUNCTIONS_ALL, sizeof *called);
     struct rng rng;
     for (uint64_t set = 0; set < fit->model_sets; set++) {
         const uint64_t ways = trace_fit_ways(fit, set);
@@ -105,10 +120,11 @@ static struct script_lines pick_fitting(struct lab *lab,
         room[set] = ways > spare ? ways - spare : 1;
     }
     rng_seed(&rng, calls->take - calls->again);
-    for (uint64_t tries = 0; tries < window; tries++) {
-        const uint64_t function = rng_below(&rng, window);
+    for (uint64_t i = 0; i < tries; i++) {
+        const uint64_t function =
+            calls->alike ? bits_reversed(i) : rng_below(&rng, window);
         const uint64_t at = function * CODE_PLACE + CODE_TAIL;
-        if (!called[function] &&
+        if (function < window && !called[function] &&
             take_room(fit, at / fit->model_line, (at + bytes) / fit->model_line,
                       room, taken))
             list.at[list.count++] = at;

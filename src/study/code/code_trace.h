@@ -62,6 +62,8 @@ struct code_calls {
     bool spare; /* … and a way for lines of the loop, or three where some are …
                  */
     uint64_t less;  /* … and so many ways less … */
+    bool alike;     /* … and numbers that are alike in as many low bits as may
+                       be … */
     unsigned again; /* … the same as so many launches before */
     uint64_t most; /* calls that fit a launch */
     unsigned take; /* a number that makes the order another */

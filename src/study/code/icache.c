@@ -970,9 +970,13 @@ static void check_more(struct cache_question *q, struct trace_search *search,
  * ones, of which the last half of the calls is looked at; and of many ways a
  * fourth is left, which chance then takes soon.  Where nothing was seen to come
  * ahead no room is left for that, which would be half of it if lines are short;
- * but in the nearest cache lines of the loop may be anywhere. */
+ * but in the nearest cache lines of the loop may be anywhere.
+ *
+ * Functions that are picked by chance come to sets that are finer than those of
+ * the model, or have bits in them that it has not, nearly evenly, and fit
+ * there, too.  Those that are alike in many low bits come to few of them. */
 static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
-                         struct code_calls *calls)
+                         struct code_calls *calls, bool alike)
 {
     enum { LAUNCHES = 2 };
     const struct trace_range range = range_of(q);
@@ -982,6 +986,7 @@ static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
     calls->apart = 0;
     calls->fitting = fit;
     calls->spare = true;
+    calls->alike = alike;
     calls->less = (fit->model_ways - 1) / 4;
     if (q->i > 0 && u64_max(q->path->near, q->path->ahead[q->i]) == 0)
         calls->ahead = 0;
@@ -1037,7 +1042,8 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     trace_search_free(search);
     if (!sure || !is_shown(q, fit) ||
         (trace_fit_is_chance(fit) &&
-         (is_same_again(q, fit) || !comes_to_fit(q, fit, &calls))))
+         (is_same_again(q, fit) || !comes_to_fit(q, fit, &calls, false) ||
+          !comes_to_fit(q, fit, &calls, true))))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
