@@ -230,9 +230,16 @@ static bool code_spares_constants(const struct code_load *l)
     return after - warm < (cold - warm) / (COUNT + 1);
 }
 
+/* Whether calls ask for no less than what they show of its lines.  Of longer
+ * ones they bring parts, and show them all the same. */
 static bool has_lines_of_nearer(const struct code_load *l)
 {
-    return l->i > 0 && l->level->line == l->level[-1].line;
+    const struct finding *const line =
+        results_edit(l->lab->results, code_components[l->i], "line");
+    const uint64_t nearer = l->i > 0 ? l->level[-1].line : 0;
+    return l->i > 0 && l->level->line == nearer &&
+           (line == NULL || line->status != STATUS_MEASURED ||
+            line->value.number <= (double)nearer);
 }
 
 /*
