@@ -280,6 +280,45 @@ static const struct unlike unlikes[] = {
      "noise={'jitter_cycles': 1, 'spike_rate': 0.002, 'spike_cycles': 400} "
      "paths/global={'l2': 217, 'memory': 673}",
      "latency", "l2.miss_penalty", "456"},
+    /* Lines of 32 bytes that lie 256 apart all find room in a ring of which
+     * whole lines do not: a load or two are late, and seemed to miss. */
+    {"sms=2 caches/l1={'line': 32, 'sector': 32, 'policy': 'nru', "
+     "'set_ways': [29, 24, 21, 21, 21, 21, 24, 21, 21, 21, 21, 21, 21], "
+     "'address': 'virtual'} "
+     "noise={'jitter_cycles': 1.4, 'spike_rate': 0.00076, "
+     "'spike_cycles': 266} "
+     "paths/global={'l2': 261, 'memory': 371} "
+     "paths/local={'l1': 144, 'l2': 261, 'memory': 371}",
+     "latency", "local.miss_penalty", "117"},
+    /* A window of a page has so few lines in a chain over it that what
+     * translation takes of one is a hundredth of what each costs. */
+    {"sms=2 caches/l2={'line': 128, 'sector': 32, 'sets': 4096, 'ways': 22, "
+     "'scope': 'gpu'} "
+     "tlbs/l1={'page': 65536, 'region': 65536, 'scope': 'sm', 'policy': "
+     "'fifo', "
+     "'entries': 12} "
+     "paths/global={'l2': [396, 441, 897], 'memory': [941, 986, 1442]}",
+     "latency", "l2.miss_penalty", "545"},
+    /* Half of L2 is more than some of its sets hold of lines that lie
+     * together. */
+    {"sms=2 caches/l2={'line': 64, 'sector': 64, 'policy': 'nru', "
+     "'sets': 1792, 'ways': 4, 'scope': 'gpu', "
+     "'set_bits': [[6, 11, 12, 15], [7, 14, 15, 16, 17, 18, 19], "
+     "[8, 11, 12, 14, 16, 18, 19], [9, 13, 15, 16, 17, 18, 19], "
+     "[10, 11, 12, 14, 16, 18, 19]], "
+     "'slices': {'modulo': 7, 'from_bit': 7, 'bits': "
+     "[[7, 9, 11, 12, 13, 14, 16, 17, 18, 19], "
+     "[7, 8, 9, 10, 11, 12, 15, 17], [8, 10, 12, 16, 17, 18, 19]]}} "
+     "paths/global={'l2': 173, 'memory': 508}",
+     "latency", "l2.latency", "173"},
+    /* L2 has so few lines near that some must be loaded lap by lap. */
+    {"sms=2 caches/l1={'line': 256, 'sector': 64, 'policy': 'random', "
+     "'sets': 2, 'ways': 18} "
+     "caches/l2={'line': 64, 'sector': 64, 'policy': 'lru', 'sets': 144, "
+     "'ways': 10, 'scope': 'gpu'} "
+     "paths/global.ca={'l1': 22, 'l2': 388, 'memory': 689} "
+     "paths/global.cg={'l2': 388, 'memory': 689}",
+     "latency", "l1.miss_penalty", "366"},
 };
 
 START_TEST(what_misled_is_told)

@@ -287,6 +287,17 @@ static struct bounds as_timed(const struct bounds *b, double timing)
                            b->below + timing, b->nearer};
 }
 
+/* Of what is asked for at least a third does not hit the level before, whatever
+ * its policy.  Where not one in eight does, all of it may have found room, as
+ * elements far apart do where lines are shorter, and be late by chance. */
+enum { HITS_A_MISS = 8 };
+
+static bool are_few(const struct lapped *l)
+{
+    const size_t hits = l->seen - l->count - l->late;
+    return HITS_A_MISS * l->count < hits;
+}
+
 /* Those of a trace's loads that cost between two bounds, and more than the
  * level before, less what timing adds; `text` is the experiment. */
 static struct cost traced(struct lab *lab, const struct cost *timing,
@@ -298,6 +309,10 @@ static struct cost traced(struct lab *lab, const struct cost *timing,
     add_lap(lab, &l);
     if (l.count == 0) {
         lab_fail(lab, ERR_UNSUPPORTED, why_trace_no_load);
+        return (struct cost){0};
+    }
+    if (are_few(&l)) {
+        lab_fail(lab, ERR_UNSUPPORTED, why_trace_few, l.count, l.seen);
         return (struct cost){0};
     }
     struct undisturbed u = undisturbed_of(l.cycles, l.count, 1);
@@ -517,6 +532,38 @@ static bool are_copies_gone(struct lab *lab, struct lapped *l)
     return true;
 }
 
+/* Runs of warm lines, of so many bytes. */
+static struct cost warm_runs(struct lab *lab, uint64_t bytes)
+{
+    return lab_chase_mean(lab,
+                          "chase %s bytes=%" PRIu64
+                          " stride=128 order=random window=65536 sample=8192 "
+                          "sweep=1 warm=2 visits=2048",
+                          level_table[LEVEL_L2].load,
+                          u64_min(bytes / 128 * 128, 8u << 20));
+}
+
+/*
+ * Runs that cost more than `most` load more lines than single loads do: more
+ * than some sets of L2 hold, and of so many pages that what translation takes
+ * of each, which leads pay for single ones, counts.  Of a fraction of the lines
+ * neither does.
+ */
+static struct cost runs_beside(struct lab *lab, uint64_t bytes,
+                               const struct cost *singles, double most,
+                               double error)
+{
+    enum { FEWER = 8 };
+    struct cost runs = warm_runs(lab, bytes);
+    for (bytes /= FEWER;
+         lab_ok(lab) && singles->doubt == NULL && bytes >= least_of_l2 &&
+         runs.cycles > most &&
+         !runs_agree(runs.cycles, most, hypot(error, runs.high - runs.cycles));
+         bytes /= FEWER)
+        runs = warm_runs(lab, bytes);
+    return runs;
+}
+
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
                            struct level_costs *costs)
@@ -525,20 +572,17 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     const uint64_t half = bytes_of_warm(lab, facts, surely_in_l2(facts));
     struct lapped l = lap_of(lab, INFINITY, 0, facts->hit + HITS_WAIT_MOST,
                              warm_lines(lab, half));
-    const struct cost runs = lab_chase_mean(
-        lab,
-        "chase %s bytes=%" PRIu64
-        " stride=128 order=random window=65536 sample=8192 "
-        "sweep=1 warm=2 visits=2048",
-        level_table[LEVEL_L2].load, u64_min(half / 128 * 128, 8u << 20));
     const bool gone = lab_ok(lab) && are_copies_gone(lab, &l);
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
     c.excess += late_adds(&l);
     double singles = c.cycles + c.excess;
-    if (gone) /* of the lines of runs nobody knows how many are far */
-        singles =
-            fmin(fmax(runs.cycles, singles), singles + fact_sides(lab)->copied);
-    check_by_runs(lab, &c, singles, error_of(lab, &l), &runs);
+    const double error = error_of(lab, &l);
+    /* Of the lines of runs nobody knows how many are far. */
+    const double most = singles + (gone ? fact_sides(lab)->copied : 0);
+    const struct cost runs = runs_beside(lab, half, &c, most, error);
+    if (gone)
+        singles = fmin(fmax(runs.cycles, singles), most);
+    check_by_runs(lab, &c, singles, error, &runs);
     struct undisturbed mean;
     if (lab_ok(lab) && are_halves(lab, l.cycles, l.count, &mean)) {
         const double excess = c.excess;
@@ -624,12 +668,17 @@ static const char *found_in(const struct lab *lab, enum level_id id)
 }
 
 /* Where no experiment failed. */
-static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
+static const char *reason_of_no_miss(struct lab *lab, enum level_id id,
+                                     const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     if (id == LEVEL_L2)
         return lab_why_unknown(lab, "memory", "latency");
-    return l2->present ? why_l2_few_lines : l2->why;
+    if (!l2->present)
+        return l2->why;
+    return c->disturbance.experiment == NULL
+               ? lab_why_unknown(lab, "l2", "latency")
+               : why_l2_few_lines;
 }
 
 /* A hit, and what timing adds to one. */
@@ -670,7 +719,7 @@ static void report_penalty(struct lab *lab, enum level_id id,
         return;
     }
     if (miss->experiment == NULL) {
-        finding_none(f, "%s", reason_of_no_miss(lab, id));
+        finding_none(f, "%s", reason_of_no_miss(lab, id, c));
         return;
     }
     if (may_miss_l2(lab, id, l2)) {
@@ -773,6 +822,10 @@ static bool is_skewed(struct lab *lab, const struct lapped *l,
  */
 enum { L1_MISSES_LEAST = 3 * 128, L1_MISSES_MOST = 6144 };
 
+/* A small L2 has not so many, of which then some lie otherwise: by what hits of
+ * L2 tell of others. */
+enum { L1_MISSES_FEW = 64 };
+
 static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
@@ -783,8 +836,9 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
                              .nearer = c->nearer};
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
     uint64_t lines = u64_min(surely_in_l2(l2) / stride, L1_MISSES_MOST);
-    if (lines < L1_MISSES_LEAST)
+    if (lines < L1_MISSES_FEW)
         return (struct cost){0};
+    const bool few = lines < L1_MISSES_LEAST;
     struct lapped l = laps_of_l1_misses(lab, lines);
     for (bool less = true;
          less && lines / 2 >= L1_MISSES_LEAST && is_skewed(lab, &l, &b);
@@ -798,7 +852,8 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     if (lab_ok(lab) && !are_halves(lab, l.cycles, l.count, &u) &&
         are_some_early(&l, &u, by))
         lab_fail(lab, ERR_UNSUPPORTED, why_some_early, by);
-    return less_timing(lab, &u, l.experiment);
+    const struct cost cost = less_timing(lab, &u, l.experiment);
+    return few ? widened_by_lines(&cost, &c->hit[LEVEL_L2], lines) : cost;
 }
 
 /* Those of a trace that cost more than hits do, but for jitter: what finds L2
