@@ -319,6 +319,19 @@ static const struct unlike unlikes[] = {
      "paths/global.ca={'l1': 22, 'l2': 388, 'memory': 689} "
      "paths/global.cg={'l2': 388, 'memory': 689}",
      "latency", "l1.miss_penalty", "366"},
+    /* A window of pages holds so few places that all others of a set push out
+     * what is in it: those in a row after it are too few. */
+    {"sms=1 page_window={'bytes': 268435456, 'latency': 1101} "
+     "tlbs/l1={'page': 1048576, 'region': 1048576, 'fill': 'page', "
+     "'scope': 'sm', 'policy': 'fifo', 'set_ways': [18, 12, 12, 12]} "
+     "paths/global={'l2': [425, 435, 995], 'memory': [931, 941, 1501]}",
+     "tlb", "tlb_l1.policy", "'fifo'"},
+    /* … and of all ways half more were too many to leave as many. */
+    {"sms=1 page_window={'bytes': 134217728, 'latency': 1596} "
+     "tlbs/l1={'page': 131072, 'region': 131072, 'fill': 'page', "
+     "'scope': 'sm', 'policy': 'nru', 'entries': 23} "
+     "paths/global={'l2': [425, 435, 995], 'memory': [931, 941, 1501]}",
+     "tlb", "tlb_l1.policy", "'nru'"},
 };
 
 START_TEST(what_misled_is_told)

@@ -36,6 +36,53 @@ static size_t nearer_of_set(const struct tlb_question *q, size_t level)
     return q->row.count > 0 ? tlb_taken(q, level) : c->nearer.count;
 }
 
+/* True if so many places push out what is in a level. */
+static bool are_enough(const struct tlb_question *q, size_t level,
+                       uint64_t places)
+{
+    const uint64_t about = q->t->tlb[level].about;
+    return places > about + about / 2;
+}
+
+/* A window of pages may hold so few places that all others are wanted, wherever
+ * they lie; none are kept for what pushes out of nearer levels where there is
+ * no such level. */
+static uint64_t places_of(const struct tlb_question *q, size_t level)
+{
+    return level == 0 ? tlb_places_in_all(q) : tlb_places_free(q);
+}
+
+static bool is_listed(const struct subject *s, uint32_t place)
+{
+    for (size_t i = 0; i < s->lines; i++)
+        if (s->line[i] == place)
+            return true;
+    return false;
+}
+
+static void take_rest(const struct tlb_question *q, size_t level,
+                      struct subject *s)
+{
+    s->first = s->row = 0;
+    for (uint32_t i = 0; i < places_of(q, level); i++)
+        if (!is_listed(s, i))
+            tlb_add(&s->others, i);
+}
+
+/* How many places of the only set are asked, of which some miss: half more than
+ * it has ways, or fewer if too few others were left. */
+static uint64_t lines_wanted(const struct tlb_question *q, size_t level)
+{
+    enum { MORE = 2 };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t wanted = tlb->ways + 1 + tlb->ways / 2,
+                   all = places_of(q, level),
+                   others = tlb->about + tlb->about / 2 + 1;
+    if (q->window == 0 || all >= wanted + others)
+        return wanted;
+    return u64_max(tlb->ways + MORE, all - u64_min(all, others));
+}
+
 /* More places than it has ways where they are known, so that many loads miss;
  * what pushes out of nearer levels is of the set, too, if it is the only one.
  */
@@ -44,7 +91,7 @@ static void take_conflict(const struct tlb_question *q, size_t level,
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const uint64_t wanted = tlb->ways + 1 + tlb->ways / 2;
+    const uint64_t wanted = lines_wanted(q, level);
     if (tlb->sets != 1)
         s->line[s->lines++] = c->target;
     for (size_t i = 0; tlb->sets != 1 && i < c->set.count; i++) {
@@ -54,7 +101,10 @@ static void take_conflict(const struct tlb_question *q, size_t level,
     while (tlb->sets == 1 && s->first + nearer_of_set(q, level) < wanted &&
            s->lines < LINES_MOST && s->first < tlb_places_free(q))
         s->line[s->lines++] = (uint32_t)s->first++;
-    s->row = u64_min(tlb_places_free(q) - s->first, 3 * tlb->about + 64);
+    const uint64_t free = tlb_places_free(q);
+    s->row = u64_min(free - u64_min(free, s->first), 3 * tlb->about + 64);
+    if (q->window > 0 && !are_enough(q, level, s->row))
+        take_rest(q, level, s);
 }
 
 /* So many more of the place's set than it has ways, and up to three times as
@@ -195,7 +245,8 @@ static void ask_sequence(struct tlb_question *q, size_t level,
     const unsigned laps =
         laps_of(q, level, of->near != NULL ? of->near : c, s->loads);
     struct buf steps = {0};
-    buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1", of->first, of->row);
+    if (of->row > 0)
+        buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1", of->first, of->row);
     tlb_write(&steps, "", &of->others);
     draw(of, nearer_of_set(q, level), c->laps, rng, s, &steps);
     ask_steps(q, level, laps, of->near == NULL, buf_string(&steps), "many=1 ",
@@ -292,12 +343,11 @@ static void report(struct tlb_question *q, size_t level,
 static const char *why_not(const struct tlb_question *q, size_t level,
                            const struct subject *of)
 {
-    const uint64_t about = q->t->tlb[level].about;
     if (sequences_of(q, level, of) == 0)
         return why_tlb_policy_large;
     const bool few = of->near != NULL
                          ? 2 * of->others.count < 3 * q->t->tlb[level].ways
-                         : of->row <= about + about / 2;
+                         : !are_enough(q, level, of->row + of->others.count);
     return few ? lab_text(q->lab, why_tlb_addresses, q->t->places.pieces)
                : NULL;
 }

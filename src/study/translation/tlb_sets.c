@@ -189,7 +189,8 @@ static void ask_each_set(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     double one_by_one[SETS_MOST], *ways = one_by_one;
-    const uint64_t pool = 2 * tlb->about + 16;
+    /* A window of pages may hold fewer. */
+    const uint64_t pool = u64_min(2 * tlb->about + 16, tlb_places_free(q));
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     const uint64_t loads = pool * tlb_loads_of_member(q, c) *
                            (tlb->about / u64_max(c->set.count, 1));
