@@ -64,7 +64,7 @@ struct overfill {
     uint64_t beside, lead; /* B from each member, and from what is looked at */
     const char *order, *look;
     struct homes homes;
-    bool together, fresh, in_order, look_past;
+    bool together, fresh, in_order, look_past, either;
     unsigned warps;
     bool wanted[SMS_MOST];
     uint64_t set[SMS_MOST]; /* those that are wanted */
@@ -91,6 +91,7 @@ static const struct param overfill_params[] = {
     TEXT(struct overfill, sms, "0", "the SMs that load: 0,4-7"),
     NUMBER(struct overfill, together, "0", 0, 1, "1: they share the members of each trial; 0: each has its own"),
     NUMBER(struct overfill, beside, "0", 0, 1 << 30, "with each member what lies at its offset XOR so many bytes is loaded, too"),
+    NUMBER(struct overfill, either, "0", 0, 1, "1: what lies beside a member is looked at as often as members are"),
     CHOICE(struct overfill, look, "same", looks, "how lines are looked at: as they were loaded, or by loads past L1"),
     NUMBER(struct overfill, lead, "0", 0, 1 << 30, "before each look what lies at its offset XOR so many bytes is loaded, which brings in the translation; 0: nothing"),
     CHOICE(struct overfill, order, "random", orders, "of the members; sequential: of all lines of the pool"),
@@ -150,6 +151,10 @@ static int check_pool(const struct overfill *o, struct error *err)
         return error_set(err, ERR_USAGE,
                          "overfill: nothing lies %" PRIu64 " B beside a member",
                          o->beside);
+    if (o->either && (o->beside == 0 || !o->together))
+        return error_set(err, ERR_USAGE,
+                         "overfill: either=1 is of pairs, and of SMs that "
+                         "load together");
     if (o->lead >= o->bytes || o->lead % o->space->pointer_bytes != 0)
         return error_set(err, ERR_USAGE,
                          "overfill: nothing lies %" PRIu64
@@ -203,6 +208,12 @@ static int overfill_prepare(struct experiment *e,
     return homes_check(&o->homes, o->bytes, err);
 }
 
+/* Of a pair either may be: then there are as many numbers more. */
+static uint64_t looked_at(const struct overfill *o)
+{
+    return o->members * (o->either ? 2 : 1);
+}
+
 /* ---- the kernel -------------------------------------------------------- */
 
 enum job {
@@ -231,6 +242,7 @@ enum job {
     JOB_BESIDE,
     JOB_LEAD,
     JOB_HOMES,
+    JOB_LOOKED_AT, /* those of which some are */
     JOB_WORDS
 };
 
@@ -280,6 +292,10 @@ static void declare(struct kernel_text *k, const struct overfill *o)
         ptx_with(k, ".reg .b32 %v$i;", WORD(i, i));
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         take_number(k, numbers[i].name, numbers[i].word);
+    if (o->either) {
+        ptx(k, ".reg .b32 %looked_at;");
+        take_number(k, "%looked_at", JOB_LOOKED_AT);
+    }
     take_word(k, "%base", JOB_BASE);
     take_word(k, "%out", JOB_OUT);
     take_word(k, "%slots", JOB_COUNTER);
@@ -332,7 +348,8 @@ static void write_member(struct kernel_text *k, const struct overfill *o,
            "mul.wide.u32 %offset, %x, %stride;\n");
 }
 
-/* A pair is loaded by two lanes at once, so that nothing comes between. */
+/* %offset becomes that of one of a pair, of which %i numbers both in turn.  Two
+ * lanes load a pair at once, so that nothing comes between. */
 static void write_pair(struct kernel_text *k, const struct overfill *o)
 {
     ptx(k, "shr.u32 %m, %i, 1;\n"
@@ -414,8 +431,9 @@ static void time_load(struct kernel_text *k, const struct space *space,
  * cache may keep what was looked at for long, so a sample that spares it would
  * find too little.
  */
-static void write_choice(struct kernel_text *k)
+static void write_choice(struct kernel_text *k, const struct overfill *o)
 {
+    const char *const all = o->either ? "%looked_at" : "%members";
     ptx(k, "@%other bra CHOSEN;\n"
            "mov.u32 %found, 0;\n"
            "mov.u32 %done, 0;\n"
@@ -426,13 +444,15 @@ static void write_choice(struct kernel_text *k)
            "setp.ne.u32 %more, %found, %done;\n"
            "@%more bra GO_ON;\n"
            "add.u32 %done, %done, %in_a_row;\n"
-           "mad.lo.u32 %chance, %chance, 0x915f77f5, 0x6d2b79f5;\n"
-           "mul.hi.u32 %i, %chance, %members;\n"
-           "add.u32 %i, %i, %look_first;\n"
-           "GO_ON:\n"
-           "setp.ge.u32 %in, %i, %members;\n"
-           "@%in sub.u32 %i, %i, %members;\n"
-           "st.shared.u32 [%record], %i;\n"
+           "mad.lo.u32 %chance, %chance, 0x915f77f5, 0x6d2b79f5;\n");
+    ptx_with(k,
+             "mul.hi.u32 %i, %chance, $all;\n"
+             "add.u32 %i, %i, %look_first;\n"
+             "GO_ON:\n"
+             "setp.ge.u32 %in, %i, $all;\n"
+             "@%in sub.u32 %i, %i, $all;\n",
+             WORD(all, all));
+    ptx(k, "st.shared.u32 [%record], %i;\n"
            "add.u32 %record, %record, 4;\n"
            "add.u32 %found, %found, 1;\n"
            "add.u32 %i, %i, %look_step;\n"
@@ -463,7 +483,10 @@ static void write_looks(struct kernel_text *k, const struct overfill *o)
            "setp.ge.u32 %more, %done, %found;\n"
            "@%more bra NOTED;\n"
            "ld.shared.u32 %i, [%record];\n");
-    write_member(k, o, "%i");
+    if (o->either)
+        write_pair(k, o);
+    else
+        write_member(k, o, "%i");
     if (o->lead > 0)
         write_lead(k, o);
     const char *const address = homes_address(k, &o->homes, o->space);
@@ -513,7 +536,7 @@ static void write_own_trials(struct kernel_text *k, const struct overfill *o)
            "TRIAL:\n"
            "mov.u32 %wanted, %looks;\n");
     write_draw(k);
-    write_choice(k);
+    write_choice(k, o);
     write_fill(k, o);
     write_looks(k, o);
     write_out(k);
@@ -536,7 +559,7 @@ static void write_shared_trials(struct kernel_text *k, const struct overfill *o)
            "sub.u32 %wanted, %trials, %settle;\n"
            "mul.lo.u32 %wanted, %wanted, %looks;\n");
     write_draw(k);
-    write_choice(k);
+    write_choice(k, o);
     write_meeting(k, "READY");
     ptx(k, "TRIAL:\n"
            "setp.gt.u32 %more, %trial, %fills;\n"
@@ -620,10 +643,11 @@ struct flood {
  * are spread evenly, and no one comes twice. */
 static uint64_t look_step(const struct overfill *o)
 {
-    uint64_t step = (uint64_t)(0.6180339887 * (double)o->members) | 1;
-    while (u64_gcd(o->members, step) != 1)
+    const uint64_t all = looked_at(o);
+    uint64_t step = (uint64_t)(0.6180339887 * (double)all) | 1;
+    while (u64_gcd(all, step) != 1)
         step += 2;
-    return step % o->members;
+    return step % all;
 }
 
 /* No multiples of one number: those would be looks at a few places at times. */
@@ -659,8 +683,9 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_FIRST] = own * threads;
     job[JOB_STEP] = sharers * threads;
     job[JOB_LOOKS] = o->looks;
-    job[JOB_LOOK_FIRST] = own * step % o->members;
-    job[JOB_LOOK_STEP] = sharers * step % o->members;
+    job[JOB_LOOK_FIRST] = own * step % looked_at(o);
+    job[JOB_LOOK_STEP] = sharers * step % looked_at(o);
+    job[JOB_LOOKED_AT] = looked_at(o);
     job[JOB_SEED] = (uint32_t)(f->seed + (o->together ? 0 : i) +
                                (f->begin + run) * (o->count + 1));
     job[JOB_SEED_STEP] = o->count + 1;

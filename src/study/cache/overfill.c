@@ -187,13 +187,14 @@ static const char *words_of(const struct flood *q, const struct dose *d,
     const uint64_t each = looks_each(q) * sms;
     const uint64_t apart = u64_max(d->apart, 1) * q->line;
     const uint64_t trials = (d->looks + each - 1) / each;
+    const char *const either = d->paired ? " either=1" : "";
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
-                    " fresh=%d beside=%" PRIu64 " lead=%" PRIu64 "%s",
+                    " fresh=%d beside=%" PRIu64 " lead=%" PRIu64 "%s%s",
                     d->pool * apart, apart, d->members, looks_each(q),
                     settling(q, d), u64_min(trials, trials_most(q, d, each)),
-                    d->fresh, beside_of(q, d), lead_of(q, d), once);
+                    d->fresh, beside_of(q, d), lead_of(q, d), either, once);
 }
 
 /* Caches that SMs may share are asked by one SM where their members differ. */
@@ -458,7 +459,8 @@ static double reach_of(const struct held *h)
  * is memory for.  If more of them found room than of those that lay together,
  * as many of another distance must, or it is but a bound.  Each is one of two
  * in a page, since a TLB has few of so many pages: a hit that waits for its
- * translation costs as much as a miss. */
+ * translation costs as much as a miss.  Either is looked at as often: they may
+ * come to sets so that more of the one is there than of the other. */
 enum { STREWN_BYTES = 256 << 20 };
 
 static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
