@@ -729,11 +729,14 @@ static void take_place(const struct line_question *q, unsigned place,
         }
 }
 
-/* Of so few elements that all fit, an eighth of what does. */
+/* Of so few elements that all fit, an eighth of what does; of a small cache up
+ * to four of a line if those are the longest, or half of what fits. */
 static struct pairs few_of(const struct line_question *q)
 {
     struct pairs p = {.apart = LINE_MOST, .pool = 1};
     p.members = q->facts->fits / LINE_MOST / 8;
+    for (; p.members < LOOKED_AT && p.apart > LINE_MOST / 4; p.apart /= 2)
+        p.members *= 2;
     while (p.pool < SPARSE * p.members)
         p.pool *= 2;
     if (p.members < LOOKED_AT)

@@ -55,6 +55,9 @@ struct bracket_question {
     const char *spared;    /* why some could not be swept; NULL: all were */
     bool spares, unswept;  /* slow loads are asked for elsewise where they were
                               disturbed; those asked for last were */
+    bool far_first; /* half of each ring is far, as dear as what misses near */
+    uint64_t looks; /* of a sample of a ring; what is cheaper than so many … */
+    double sampled_limit, told; /* … cycles hit, as this share of hits is */
 };
 
 /* Of a ring that is gone over in other steps less may be asked: another curve.
@@ -326,6 +329,9 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
  * which what a module may hold is too little for rings that lie otherwise.
  */
 enum { SAMPLED = 32, LOOKS = 1024, LOOKS_OF_TRIAL = 512 };
+/* Where but half of the hits are told, so many: of shares that are half as
+ * large, and divided by one, as much is known then. */
+enum { LOOKS_OF_NEAR = 4 * LOOKS };
 /* A look brings in two lines, with one that leads to the page, so that they are
  * a sixtieth of the ring at most. */
 enum { BYTES_OF_LOOK = 32768, LEAD = 2048, WARPS = 8 };
@@ -340,18 +346,16 @@ static double share_left(struct bracket_question *q, uint64_t bytes)
                   " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
                   "order=sequential warps=%u",
                   q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
-                  (LOOKS + each - 1) / each, 2, q->row->of_sm ? 0 : LEAD,
+                  (q->looks + each - 1) / each, 2, q->row->of_sm ? 0 : LEAD,
                   q->row->of_sm ? 1 : lab_warps(q->lab, WARPS));
     const struct column cycles = lab_column_of(q->lab, s, "cycles");
     const struct column count = lab_column_of(q->lab, s, "count");
-    const double limit =
-        hits_limit(q->facts->hit, q->facts->miss) + fact_trace(q->lab)->cycles;
     double seen = 0, left = 0;
     for (size_t i = 0; i < cycles.count; i++) {
         seen += count.at[i];
-        left += cycles.at[i] < limit ? count.at[i] : 0;
+        left += cycles.at[i] < q->sampled_limit ? count.at[i] : 0;
     }
-    const double share = seen > 0 ? left / seen : 0;
+    const double share = seen > 0 ? left / seen / q->told : 0;
     lab_point(q->lab, q->row->component, "size", &by_samples,
               (struct curve_seen){(double)bytes, share, s->experiment});
     return share;
@@ -419,6 +423,15 @@ static double share_of_wider(struct bracket_question *q, uint64_t *ring,
     return share;
 }
 
+/* One that fits twice. */
+static uint64_t half_ring(const struct bracket_question *q)
+{
+    uint64_t ring = 2 * LEAD;
+    while (4 * ring <= q->facts->fits)
+        ring *= 2;
+    return ring;
+}
+
 /*
  * All of a ring is left that fits twice.  Where much of it seems gone that
  * costs as much as what misses nearer, as the far part of a cache does that is
@@ -427,37 +440,78 @@ static double share_of_wider(struct bracket_question *q, uint64_t *ring,
  */
 static bool are_hits_told(struct bracket_question *q)
 {
-    const uint64_t half = q->facts->fits / 2;
-    uint64_t ring = 2 * LEAD;
-    while (2 * ring <= half)
-        ring *= 2;
-    return share_left(q, ring) > share_at_all;
+    return share_left(q, half_ring(q)) > share_at_all;
+}
+
+static void tell_by(struct bracket_question *q, double hit, double miss)
+{
+    q->looks = LOOKS;
+    q->sampled_limit = hits_limit(hit, miss) + fact_trace(q->lab)->cycles;
+    q->told = 1;
+}
+
+/* What loads of a ring cost that lie near, where half of it does. */
+static double near_cost(struct bracket_question *q, uint64_t bytes)
+{
+    const struct column c = slow_loads(q, bytes, 1, 0);
+    return c.count > 0 ? stats_quantile(c.at, c.count, 0.25) : 0;
+}
+
+/* There what is near tells, half-way between its hits and its misses: all else
+ * costs more, be it far or gone.  It is half of what surely fits, or about
+ * that. */
+static bool tell_by_near(struct bracket_question *q)
+{
+    static const double near_least = 1 / 3.0, near_most = 2 / 3.0;
+    const struct fact_bracket *const f = q->facts;
+    const double hit = near_cost(q, f->fits / 2 / COARSE * COARSE);
+    const double miss = near_cost(q, f->deep);
+    if (!lab_ok(q->lab) || hit == 0 || !hits_cheaper(hit, miss))
+        return false;
+    tell_by(q, hit, miss);
+    q->looks = LOOKS_OF_NEAR;
+    q->told = share_left(q, half_ring(q));
+    return lab_ok(q->lab) && q->told > near_least && q->told < near_most;
 }
 
 /* A line is told by rings of a size that is known to less than that (line.c).
  */
 static const double RINGS_GIVE = 1.7;
 
-/* Where samples say another size, by more than an eighth, which the others can
- * do with, and by more than chance (3.3 standard errors), the bracket is what
- * they say. */
+/* What samples say, give or take; false if it is what rings do, but for an
+ * eighth, which the others can do with, and chance (3.3 standard errors). */
+struct sampled {
+    double bytes, off;
+};
+
+static bool do_samples_differ(struct bracket_question *q, struct sampled *s)
+{
+    const struct fact_bracket *const f = q->facts;
+    uint64_t ring = u64_min(overfull_ring(f->overflows), q->row->most);
+    const double share = share_of_wider(q, &ring, share_of_ring(q, &ring));
+    const double rings = (double)(f->fits + f->overflows) / 2;
+    s->bytes = share * (double)ring;
+    s->off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
+    return lab_ok(q->lab) && share <= share_at_all && share >= share_at_last &&
+           fabs(s->bytes - rings) > rings / 8 + s->off &&
+           (!q->row->of_sm || s->bytes - s->off >= RINGS_GIVE * rings);
+}
+
+/* Where samples say another size, the bracket is what they say. */
 static void correct_by_samples(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
-    uint64_t ring = u64_min(overfull_ring(f->overflows), q->row->most);
+    struct sampled s;
     if (f->near_fits > 0)
         return;
-    const double share = share_of_wider(q, &ring, share_of_ring(q, &ring));
-    const double bytes = share * (double)ring;
-    const double off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
-    const double rings = (double)(f->fits + f->overflows) / 2;
-    if (!lab_ok(q->lab) || share > share_at_all || share < share_at_last ||
-        fabs(bytes - rings) <= rings / 8 + off ||
-        (q->row->of_sm && bytes - off < RINGS_GIVE * rings) ||
-        (!q->row->of_sm && !are_hits_told(q)))
+    tell_by(q, f->hit, f->miss);
+    if (!q->far_first && !do_samples_differ(q, &s))
         return;
-    f->fits = (uint64_t)(bytes - off) / SAMPLED * SAMPLED;
-    f->overflows = (uint64_t)(bytes + off) / SAMPLED * SAMPLED;
+    if ((q->far_first || (!q->row->of_sm && !are_hits_told(q))) &&
+        (!tell_by_near(q) || !do_samples_differ(q, &s)))
+        return;
+    f->fits = (uint64_t)(s.bytes - s.off) / SAMPLED * SAMPLED;
+    f->overflows = (uint64_t)(s.bytes + s.off) / SAMPLED * SAMPLED;
     f->sampled = true;
 }
 
@@ -698,6 +752,15 @@ static bool are_parts_hidden(struct bracket_question *q)
     return true;
 }
 
+/* Then rings of both parts cost as much more than those of one as half of them
+ * does, or less than those that were far; and their far end is where they, in
+ * part, miss: it is not looked for. */
+static bool may_be_far_from_the_first(const struct bracket_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    return is_much(fabs(f->hit - q->cached->hit), f->miss - f->hit);
+}
+
 static void report_parts(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
@@ -706,9 +769,13 @@ static void report_parts(struct bracket_question *q)
     /* What an SM has for itself is as near to it as all of it. */
     bool far = !q->row->of_sm && has_far_part(q);
     const struct fact_bracket one = *f;
-    if (far)
+    if (far && may_be_far_from_the_first(q))
+        q->far_first = is_far_from_the_first(q);
+    if (far && !q->far_first)
         find_far_end(q);
-    if (lab_ok(q->lab) && far && f->far_end == 0 && is_far_from_the_first(q)) {
+    if (lab_ok(q->lab) && far && f->far_end == 0 && !q->far_first)
+        q->far_first = is_far_from_the_first(q);
+    if (q->far_first) {
         *f = one;
         far = false;
     }
