@@ -151,6 +151,16 @@ struct visit {
     uint64_t base, row, orders_at;
 };
 
+/* All that is visited, and what leads it: an offset XOR `lead` may lie beyond,
+ * but not in another block of the power of two above that. */
+static uint64_t span_of(const struct script *s)
+{
+    uint64_t block = 1;
+    while (block <= s->lead)
+        block *= 2;
+    return (s->span + block - 1) & ~(block - 1);
+}
+
 /* Offsets up to ALIGNED_MOST are XORed into the address as into 0, so that what
  * its bits do shows; the driver aligns what is small.  SMs that wait for each
  * other poll memory while one of them is timed: what they visit lies beside
@@ -161,7 +171,7 @@ static int place_global(struct prober *prober, struct visit *v,
     enum { ALIGNED_LEAST = 1 << 20, ALIGNED_MOST = 64 << 20 };
     const bool paged = v->script->homes.bits > 0;
     const uint64_t span =
-        paged ? v->script->homes.pages * HOMES_PAGE : v->script->span;
+        paged ? v->script->homes.pages * HOMES_PAGE : span_of(v->script);
     uint64_t align = 1;
     while (!paged && span > ALIGNED_LEAST && span <= ALIGNED_MOST &&
            align < span)
