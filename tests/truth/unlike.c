@@ -746,6 +746,22 @@ START_TEST(what_is_asked_for_of_all_that_fits_bounds_the_size)
 }
 END_TEST
 
+/* Lines that are strewn over 248 of 256 MiB find no room beside what else is
+ * allocated.  Buggy result: no size. */
+START_TEST(a_small_memory_has_room_for_strewn_lines)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 memory_bytes=268435456 caches/l2={'line': 256, "
+                 "'sector': 256, 'sets': 251, 'ways': 16, 'scope': 'gpu', "
+                 "'policy': 'random'} paths/global={'l2': 305, 'memory': 893}"),
+        "size");
+    ck_assert_double_eq(json_number_value(json_object_get(
+                            json_object_get(findings, "l2.size"), "value")),
+                        251 * 16 * 256);
+    json_decref(findings);
+}
+END_TEST
+
 /* As far apart as pairs are asked they are of one line: rings told a sector. */
 START_TEST(a_line_longer_than_any_is_not_told)
 {
@@ -804,5 +820,6 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, a_cache_hardly_larger_is_another);
     tcase_add_test(t, sets_of_unlike_ways_are_not_told_as_equal);
     tcase_add_test(t, lines_that_may_be_shorter_are_not_told);
+    tcase_add_test(t, a_small_memory_has_room_for_strewn_lines);
     return suite;
 }

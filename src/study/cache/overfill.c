@@ -463,6 +463,14 @@ static double reach_of(const struct held *h)
  * come to sets so that more of the one is there than of the other. */
 enum { STREWN_BYTES = 256 << 20 };
 
+/* Half of the memory at most, since other buffers lie there, too. */
+static uint64_t strewn_most(const struct flood *q)
+{
+    const uint64_t half =
+        device_told(q->lab->info, PROPERTY_MEMORY_BYTES, 2 * STREWN_BYTES) / 2;
+    return u64_min(q->most, u64_min(half, STREWN_BYTES) / q->line);
+}
+
 static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
 {
     struct dose d = *once;
@@ -473,7 +481,7 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
     for (size_t i = 0; lab_ok(q->lab) && asked < 2 && i < COUNT_OF(primes);
          i++) {
         d.apart = primes[i];
-        if (d.pool * d.apart > u64_min(q->most, STREWN_BYTES / q->line))
+        if (d.pool * d.apart > strewn_most(q))
             continue;
         const struct occupancy before = h->all, seen = ask_dose(q, &d);
         const bool first = asked++ == 0;
