@@ -100,6 +100,7 @@ struct bandwidth_found {
     struct bandwidth_setup setup;
     bool saturated; /* more in flight was tried and gave nothing */
     bool untold;    /* of some that was tried nothing could be told */
+    bool hidden;    /* of some most were late, and the fastest gave more */
     bool unlike;    /* some runs were clearly faster than most */
     double more;    /* share by which the best that was tried gave more */
     struct bandwidth_rate rate;
