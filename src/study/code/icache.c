@@ -236,6 +236,23 @@ static struct mode_samples calls_of(struct lab *lab, const struct curve *c,
     return (struct mode_samples){calls, count};
 }
 
+/* Where most calls of a plateau come late their median is what none costs, and
+ * those that do not seem a level of their own; but what they cost is that of
+ * the level, unless they are those that the one before still has. */
+static void settle_late(struct lab *lab, struct curve *c)
+{
+    for (size_t i = 1; lab_ok(lab) && i < c->plateau_count; i++) {
+        struct plateau *const p = &c->plateau[i];
+        const struct mode_samples calls = calls_of(lab, c, p->first, p->last);
+        const double cycles =
+            undisturbed_of(calls.sorted, calls.count, assume(ASSUME_CODE_STRAY))
+                .cycles;
+        if (cycles < p->value * (1 - code_levels_apart) &&
+            cycles > p[-1].value * (1 + code_levels_apart))
+            p->value = cycles;
+    }
+}
+
 /* Whether a call of that level costs so much that returns to a line or two of
  * the loop which the nearest cache has no more: how often it has not hangs on
  * how many lines a lap has. */
@@ -247,6 +264,16 @@ static bool is_of_loop(const struct curve *c, size_t i, double value,
         if (fabs(value - c->plateau[i].value - lines * more) < alike * value)
             return true;
     return false;
+}
+
+/* What is nearer to what most calls cost than three standard deviations is of
+ * no other level: no valley parts the two (analysis/curve/levels.h). */
+static double strays_to(const struct mode_samples *calls, int side)
+{
+    enum { DEVIATIONS = 3 };
+    const struct undisturbed u =
+        undisturbed_of(calls->sorted, calls->count, assume(ASSUME_CODE_STRAY));
+    return u.cycles + side * DEVIATIONS * u.spread;
 }
 
 /*
@@ -264,13 +291,14 @@ static bool find_hidden(struct lab *lab, const struct curve *c, size_t i,
     const struct plateau *const p = &c->plateau[i];
     const size_t from = (p[0].first + p[0].last) / 2;
     const size_t to = (p[1].first + p[1].last + 1) / 2;
-    const struct mode_rule rule = {
-        .width = alike,
-        .above = p[0].value * (1 + code_levels_apart),
-        .below = p[1].value * (1 - code_levels_apart),
-        .share = 0.1};
     const struct mode_samples near = calls_of(lab, c, p[0].first, from);
     const struct mode_samples far = calls_of(lab, c, to, p[1].last);
+    const double above = strays_to(&near, 1), below = strays_to(&far, -1);
+    const struct mode_rule rule = {
+        .width = alike,
+        .above = fmax(p[0].value * (1 + code_levels_apart), above),
+        .below = fmin(p[1].value * (1 - code_levels_apart), below),
+        .share = 0.1};
     double most = 0;
     for (size_t k = from + 1; k < to; k++) {
         const struct mode_samples at = calls_of(lab, c, k, k);
@@ -319,6 +347,7 @@ static void draw_curve(struct lab *lab, struct curve *c)
     if (few.count > 0 && last < few.point[few.count - 1].lines)
         add_points(lab, c, last, CODE_POOL / CODE_PLACE + 1, 32);
     find_plateaus(lab, c);
+    settle_late(lab, c);
     add_hidden(lab, c);
 }
 
@@ -1189,6 +1218,20 @@ static struct undisturbed plateau_cost(struct cache_question *q, size_t i)
     return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
 }
 
+/* What calls cost more in laps of the next plateau than in this one's. */
+static double laps_more(struct cache_question *q)
+{
+    return plateau_cost(q, q->i + 1).cycles - plateau_cost(q, q->i).cycles;
+}
+
+/* Whether calls of the next plateau cost hardly more, but for late ones, which
+ * then are what seems to miss this level. */
+static bool is_late(struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    return 2 * laps_more(q) < p[1].value - p[0].value;
+}
+
 /* A quarter of the way from a hit to a miss; what lies so near to the middle is
  * neither. */
 static double near_limit(const struct cache_question *q)
@@ -1196,19 +1239,41 @@ static double near_limit(const struct cache_question *q)
     return (q->curve->plateau[q->i + 1].value - q->path->limit[q->i]) / 2;
 }
 
+/* How many of the calls that are judged cost so much, up to so much off; with
+ * those that return to a line of the loop that is gone, or without. */
+static size_t calls_near(const struct cache_question *q, double cycles,
+                         double off, bool late)
+{
+    size_t count = 0;
+    for (size_t i = q->draws.settle; i < q->draws.count; i++)
+        count += code_judged(&q->draws, i) &&
+                 fabs(q->draws.cycles[i] - cycles) < off &&
+                 (late || code_late_of(q->path, q->draws.cycles[i]) == NULL);
+    return count;
+}
+
 /* Whether many calls cost neither what a hit does nor what a miss does. */
 static bool is_blurred(const struct cache_question *q)
 {
-    const double limit = q->path->limit[q->i];
-    const double near = near_limit(q);
-    size_t between = 0, judged = 0;
-    for (size_t i = q->draws.settle; i < q->draws.count; i++)
-        if (code_judged(&q->draws, i)) {
-            between += fabs(q->draws.cycles[i] - limit) < near &&
-                       code_late_of(q->path, q->draws.cycles[i]) == NULL;
-            judged++;
-        }
+    const size_t between =
+        calls_near(q, q->path->limit[q->i], near_limit(q), false);
+    const size_t judged = calls_near(q, 0, INFINITY, true);
     return (double)between > assume(ASSUME_CODE_BLURRED) * (double)judged;
+}
+
+/* Whether the limit to the level after the next one parts calls that the next
+ * one served: then those that it leaves are the cheaper ones.  Of a normal
+ * distribution that is cut off where a quarter of its height is left the mean
+ * moves by a tenth of a deviation. */
+static bool is_cut(const struct cache_question *q)
+{
+    enum { HEIGHT = 4 };
+    if (q->i + 1 >= q->path->levels)
+        return false;
+    const double next = q->curve->plateau[q->i + 1].value;
+    const double limit = q->path->limit[q->i + 1], off = (limit - next) / 4;
+    return HEIGHT * calls_near(q, limit, off, false) >
+           calls_near(q, next, off, false);
 }
 
 /* Late calls that lie among the others, at most half of all, raise the mean by
@@ -1234,14 +1299,14 @@ static void report_penalty(struct cache_question *q)
     const struct undisturbed hit = cost_of(q, q->i);
     const struct undisturbed miss = cost_of(q, q->i + 1);
     const struct undisturbed u = more_cost(&hit, &miss);
-    const double laps =
-        plateau_cost(q, q->i + 1).cycles - plateau_cost(q, q->i).cycles;
-    if (u.disturbed > assume(ASSUME_CODE_DISTURBED)) {
+    const double laps = laps_more(q), least = fmin(u.low, laps);
+    if (u.disturbed > assume(ASSUME_CODE_DISTURBED) || least <= 0 ||
+        is_cut(q)) {
         finding_none(f, why_misses_alike);
         return;
     }
     finding_measured(f, is_less(q->curve, q->i) ? u.cycles : laps);
-    finding_interval(f, fmin(u.low, laps), fmax(u.high, laps), -1);
+    finding_interval(f, least, fmax(u.high, laps), -1);
     if (fabs(laps - u.cycles) > assume(ASSUME_CODE_DOUBT) * u.cycles)
         finding_because(f, why_code_laps, laps);
     finding_cite(f, q->draws.experiment);
@@ -1301,7 +1366,7 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     draw_calls(&q);
     if (!lab_ok(lab))
         return false;
-    if (is_blurred(&q) || is_mistold(&q) ||
+    if (is_blurred(&q) || is_mistold(&q) || is_late(&q) ||
         cost_of(&q, i).disturbed > assume(ASSUME_CODE_DISTURBED))
         return false;
     report_penalty(&q);
