@@ -73,6 +73,11 @@ void policy_tell(struct policy_load *loads, const double *cycles, size_t count,
     }
 }
 
+static bool is_told(const struct policy_load *load)
+{
+    return load->outcome == LOAD_HIT || load->outcome == LOAD_MISS;
+}
+
 /* ---- policies without chance ------------------------------------------- */
 
 /* A set's ways, and entries of a victim buffer; whether its ways are too many
@@ -137,7 +142,7 @@ static size_t count_agreeing(const struct policy_load *loads, size_t count,
     *judged = 0;
     for (size_t i = 0; i < count; i++) {
         const bool hit = cache_access(cache, loads[i].line) == CACHE_HIT;
-        if (loads[i].outcome == LOAD_UNKNOWN)
+        if (!is_told(&loads[i]))
             continue;
         agree += hit == (loads[i].outcome == LOAD_HIT);
         ++*judged;
@@ -303,7 +308,7 @@ static void follow(struct chance_set *set, const struct policy_load *load,
 {
     struct stay *const line = &set->stay[load->line];
     const bool miss = load->outcome == LOAD_MISS || !line->there;
-    if (line->there && load->outcome != LOAD_UNKNOWN) {
+    if (line->there && is_told(load)) {
         const double before = survival(set->weights, set->ways, line->way,
                                        line->seen - line->came);
         const double now = survival(set->weights, set->ways, line->way,
@@ -393,8 +398,48 @@ static size_t count_known(const struct policy_load *loads, size_t count)
 {
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
-        known += loads[i].outcome != LOAD_UNKNOWN;
+        known += is_told(&loads[i]);
     return known;
+}
+
+static size_t count_of(const struct policy_load *loads, size_t count,
+                       enum policy_outcome outcome)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += loads[i].outcome == outcome;
+    return n;
+}
+
+/*
+ * Whether late loads may be what looks like chance: if those that the clock
+ * could not tell are more than the misses that it could, which may be most of
+ * these, or if a policy without chance is wrong about no more than as large a
+ * share of those that it could, of which as many may be late.
+ */
+static bool may_be_late(const struct policy_verdict *v,
+                        const struct policy_load *loads, size_t count)
+{
+    double agrees = 0;
+    for (size_t i = 0; i < COUNT_OF(certain); i++)
+        agrees = fmax(agrees, v->score[certain[i].policy].agrees);
+    return v->untold > 0 && (count_of(loads, count, LOAD_UNKNOWN) >
+                                 count_of(loads, count, LOAD_MISS) ||
+                             agrees + v->untold >= AGREES_LEAST);
+}
+
+/* Nothing that is said of chance is known then. */
+static void doubt_chance(struct policy_verdict *v,
+                         const struct policy_load *loads, size_t count)
+{
+    const double unknown = (double)count_of(loads, count, LOAD_UNKNOWN);
+    const double known = (double)count_known(loads, count);
+    v->untold = unknown > 0 ? unknown / (unknown + known) : 0;
+    if (v->known && v->policy != POLICY_RANDOM)
+        return;
+    v->late = may_be_late(v, loads, count);
+    v->known = v->known && !v->late;
+    v->ambiguous = v->ambiguous && v->known;
 }
 
 /* An lru_midpoint is more than an lru, of which random loads of many ways show
@@ -451,6 +496,7 @@ static struct policy_verdict find_in(const struct policy_load *loads,
     v.score[POLICY_RANDOM] =
         score_random(loads, count, ways, fresh, &random_explains);
     choose(&v, random_explains, count_known(loads, count));
+    doubt_chance(&v, loads, count);
     return v;
 }
 
@@ -515,7 +561,7 @@ static size_t follow_victims(const struct policy_load *loads, size_t count,
                 seen < ways ? LOAD_MISS : LOAD_HIT;
             if (line != seen++ || loads[i].outcome == wrong)
                 break;
-        } else if (loads[i].outcome == LOAD_UNKNOWN || line > ways ||
+        } else if (!is_told(&loads[i]) || line > ways ||
                    (miss && line == newest)) {
             break;
         } else if (miss) {

@@ -6,7 +6,9 @@
  *
  * Candidates without chance predict each load; a share of them is allowed to
  * be wrong (clock spikes).  Under random victims a line has been put out with
- * a chance that grows with the misses since it came.
+ * a chance that grows with the misses since it came; and of a load that the
+ * clock could not tell nobody knows whether it brought one, so that victims are
+ * said to be of chance only if so few are such that they cannot make that.
  */
 #ifndef SONDE_ANALYSIS_POLICY_H
 #define SONDE_ANALYSIS_POLICY_H
@@ -17,7 +19,8 @@
 
 #include "model/cache.h"
 
-enum policy_outcome { LOAD_HIT, LOAD_MISS, LOAD_UNKNOWN };
+/* Of a load that was timed the clock may not tell it; others nobody timed. */
+enum policy_outcome { LOAD_HIT, LOAD_MISS, LOAD_UNKNOWN, LOAD_UNTIMED };
 
 struct policy_load {
     uint32_t line; /* a number; all lines are of one set */
@@ -53,6 +56,8 @@ struct policy_verdict {
     enum cache_policy policy;
     bool ambiguous; /* another does the same on these ways */
     bool midpoint;  /* … an lru_midpoint for the lru that it is taken for */
+    bool late;      /* not known: what looks like chance may be late loads */
+    double untold;  /* share of the timed loads that the clock could not tell */
     enum cache_policy runner_up;
     double lead; /* of the likelihood over the runner-up's, all loads */
     struct policy_score score[POLICY_COUNT];

@@ -688,6 +688,8 @@ static void judge_policy(struct structure_question *q,
                      cache_policy_name(v.runner_up));
     else if (v.known && v.policy != POLICY_RANDOM)
         report_policy(q, v.policy);
+    else if (v.late)
+        finding_none(q->policy, why_disturbed, 100 * v.untold);
     else if (eviction_repeats(&q->eviction, draws))
         finding_none(q->policy, why_policy_repeats);
     else

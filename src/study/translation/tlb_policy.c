@@ -167,7 +167,7 @@ static void add_load(struct sequence *s, uint32_t line, bool asked)
     if (asked)
         s->asked[s->asked_count++] = s->count;
     s->load[s->count] = (struct policy_load){
-        .line = line, .first = s->count == 0, .outcome = LOAD_UNKNOWN};
+        .line = line, .first = s->count == 0, .outcome = LOAD_UNTIMED};
     s->count++;
 }
 
