@@ -734,8 +734,10 @@ static void report_penalty(struct lab *lab, enum level_id id,
     }
     if (id != LEVEL_L2 && next_level(lab, id) == LEVEL_L2)
         doubt_as(&penalty, l2);
-    if (penalty.cycles <= 0 || (penalty.doubt == NULL && penalty.low <= 0)) {
-        finding_none(f, why_misses_alike);
+    /* What may be nothing is no penalty. */
+    if (penalty.low <= 0) {
+        finding_none(f, "%s",
+                     penalty.doubt != NULL ? penalty.doubt : why_misses_alike);
         return;
     }
     finding_cost(f, &penalty);

@@ -543,6 +543,19 @@ static double middle_of(const struct flat *hit, const struct flat *miss)
     return hit->cycles + more / (wide ? 4 : 2);
 }
 
+/* What may be nothing is no penalty. */
+static void report_penalty(struct tlb_question *q, size_t level, double more,
+                           double error)
+{
+    if (more <= error) {
+        tlb_none(q, level, TLB_PENALTY, TLB_PENALTY, why_misses_alike);
+        return;
+    }
+    tlb_found(q, level, TLB_PENALTY, more);
+    finding_interval(q->finding[level][TLB_PENALTY], more - error, more + error,
+                     -1);
+}
+
 /* Beside a process that takes turns whole warps prepare what is timed, and a
  * miss of an H100's second TLB cost 87.0 cycles, twice, for 90.1 to 90.4. */
 static const double brisk_part = 0.04;
@@ -561,9 +574,7 @@ static void set_levels(struct tlb_question *q, const struct sweeps *s)
         tlb->miss = flat[i + 1].cycles;
         tlb->middle = middle_of(&flat[i], &flat[i + 1]);
         set_about(q, &s->at[0], i);
-        tlb_found(q, i, TLB_PENALTY, more);
-        finding_interval(q->finding[i][TLB_PENALTY], more - error, more + error,
-                         -1);
+        report_penalty(q, i, more, error);
     }
 }
 
