@@ -120,6 +120,21 @@ static struct tally tally_of(json_t *truth, json_t *found, double slowed)
     return tally;
 }
 
+/* What may be nothing is no penalty. */
+static void penalties_are_some(const struct tried *t, json_t *found)
+{
+    const char *id;
+    json_t *finding;
+    json_object_foreach(found, id, finding)
+    {
+        const json_t *const value = json_object_get(finding, "value");
+        if (strstr(id, ".miss_penalty") != NULL && json_is_number(value))
+            ck_assert_msg(judge_range(finding).low > 0, "%s, %s %u: %s from %g",
+                          t->gpu, t->kind, t->strength, id,
+                          judge_range(finding).low);
+    }
+}
+
 static void nothing_is_wrong(const struct tried *t)
 {
     json_t *const truth =
@@ -129,6 +144,7 @@ static void nothing_is_wrong(const struct tried *t)
     struct tally tally =
         tally_of(truth, found, disturbance_clock(t->kind, t->strength));
     const double kept = (double)tally.count[JUDGED_RIGHT] / tally.all;
+    penalties_are_some(t, found);
     ck_assert_uint_ge(tally.all, 60);
     ck_assert_msg(tally.count[JUDGED_WRONG] == 0, "%s, %s %u:%s", t->gpu,
                   t->kind, t->strength, buf_string(&tally.wrong));
@@ -259,6 +275,32 @@ START_TEST(what_noise_hides_is_not_absent)
 }
 END_TEST
 
+/* Expected: caches of code that are there, and what a miss costs more.  Buggy
+ * result: laps of which most calls came late had a median that hardly any call
+ * cost, so that those in time were taken for another cache; and calls that
+ * strayed by as much as two plateaus lie apart for one between these, at which
+ * what misses was cut off. */
+START_TEST(late_calls_make_no_cache_of_code)
+{
+    static const struct {
+        const char *kind;
+        unsigned strength;
+        uint64_t seed;
+    } at[] = {{"neighbour", 5, 5}, {"neighbour", 5, 6}, {"noise", 3, 24}};
+    static const char *const icache[] = {"icache"};
+    char *const spec = testing_spec_of(
+        disturbed_gpu("small_code", at[_i].kind, at[_i].strength));
+    json_t *const findings = truth_findings(spec, at[_i].seed, icache, 1);
+    const json_t *const l0 =
+        json_object_get(findings, "icache_l0.miss_penalty");
+    ck_assert_ptr_null(json_object_get(findings, "icache_l15.miss_penalty"));
+    ck_assert_double_le(judge_range(l0).low, 40);
+    ck_assert_double_ge(judge_range(l0).high, 40);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* Where no ring of constants that seems too large can be swept undisturbed it
  * is not known where the cache ends, and the study ends. */
 START_TEST(what_is_disturbed_each_time_has_no_end)
@@ -328,6 +370,8 @@ Suite *suite_truth_trust(void)
     tcase_add_test(t, beside_others_what_has_a_clock_of_its_own_is_less_sure);
     tcase_add_test(slow, what_others_delay_makes_no_hits);
     tcase_add_test(slow, what_noise_hides_is_not_absent);
+    tcase_add_loop_test(t, late_calls_make_no_cache_of_code, 0, 1);
+    tcase_add_loop_test(slow, late_calls_make_no_cache_of_code, 1, 3);
     tcase_add_test(slow, what_is_disturbed_each_time_has_no_end);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);
     tcase_add_loop_test(t, featureless_noise_names_nothing, 0, 1);
