@@ -102,6 +102,28 @@ START_TEST(what_the_gpu_lacks_is_skipped_with_the_reason)
 }
 END_TEST
 
+/* Places are 256 B apart or an odd multiple, so that a block of twice as much,
+ * which is aligned, is brought in half behind what is loaded and half before
+ * it: all that is said of it is what it is at the least. */
+START_TEST(blocks_longer_than_places_are_aligned_to_are_bounds)
+{
+    const unsigned block = 512u << _i;
+    struct found *const f = made_measured(
+        gpu_made("compute_capability='8.0' sms=1 l2_reported_bytes=16384 "
+                 "caches/l2={'line': 128, 'sector': 32, 'sets': 32, "
+                 "'ways': 4, 'scope': 'gpu', 'fetch_256B': %u} "
+                 "paths/global={'l2': 200, 'memory': 500}",
+                 block),
+        "hints");
+    const struct finding *const x = finding_of(f, "l2.fetched_256B");
+    ck_assert_int_eq(x->status, STATUS_AT_LEAST);
+    ck_assert_double_ge(x->value.number, 256);
+    ck_assert_double_le(x->value.number, block);
+    is(f, "l2.fetched", 32, 0);
+    made_done(f);
+}
+END_TEST
+
 /* Else what one experiment wants kept would be there in the next. */
 START_TEST(lines_that_were_kept_long_are_let_go)
 {
@@ -139,6 +161,8 @@ Suite *suite_truth_hints(void)
     Suite *const suite = suite_of("truth_hints", 60, &t);
     tcase_add_loop_test(t, what_is_kept_and_fetched_is_found, 0,
                         (int)COUNT_OF(gpus));
+    tcase_add_loop_test(t, blocks_longer_than_places_are_aligned_to_are_bounds,
+                        0, 2);
     tcase_add_test(t, what_the_gpu_lacks_is_skipped_with_the_reason);
     tcase_add_test(t, lines_that_were_kept_long_are_let_go);
     return suite;

@@ -197,43 +197,85 @@ static struct looks *looks_around(struct lab *lab, uint64_t l2)
     return around;
 }
 
-/* The run of sectors around the one that was loaded; what is found apart from
- * it puts the answer in doubt: it may be all between, or chance. */
-static void report_fetched(struct finding *f, const bool *found)
+/* The sectors from `first` on and before `end`, by what the places say. */
+struct run {
+    unsigned first, end;
+};
+
+/* Around the one that was loaded, of sectors that all places have; none, if
+ * that is not there itself. */
+static struct run run_around(const enum hits_tally *found)
 {
-    unsigned all = 0, first = (AT - AROUND_FIRST) / SECTOR;
-    unsigned end = first, from = first, to = first + 1;
-    for (unsigned i = 0; i < AROUND; i++) {
-        all += found[i];
-        from = found[i] && i < from ? i : from;
-        to = found[i] && i >= to ? i + 1 : to;
-    }
-    if (found[first]) {
-        while (first > 0 && found[first - 1])
-            first--;
-        while (end < AROUND && found[end])
-            end++;
-    }
-    const bool open = end > first && (first == 0 || end == AROUND);
-    finding_value(f, open ? STATUS_AT_LEAST : STATUS_MEASURED,
-                  value_number(SECTOR * (double)(end - first)));
-    finding_protocol(f, "from",
-                     value_number((double)AROUND_FIRST + first * SECTOR - AT));
-    if (open)
-        finding_because(f, why_fetched_side);
-    if (open || all == end - first)
-        return;
-    f->status = STATUS_IN_DOUBT;
-    finding_interval(f, end > first ? SECTOR : 0, SECTOR * (double)(to - from),
-                     -1);
-    finding_because(f, why_fetched_apart, all - (end - first));
+    const unsigned loaded = (AT - AROUND_FIRST) / SECTOR;
+    struct run r = {loaded, loaded};
+    if (found[loaded] != TALLY_ALL)
+        return r;
+    while (r.first > 0 && found[r.first - 1] == TALLY_ALL)
+        r.first--;
+    while (r.end < AROUND && found[r.end] == TALLY_ALL)
+        r.end++;
+    return r;
 }
 
-/* A sector is found where most places have it; where none tells, nothing is. */
+/* What is found apart from the run puts the answer in doubt: it may be all
+ * between, or chance. */
+static void doubt_run(struct finding *f, const enum hits_tally *found,
+                      const struct run *r)
+{
+    const unsigned loaded = (AT - AROUND_FIRST) / SECTOR;
+    unsigned all = 0, from = loaded, to = loaded + 1;
+    for (unsigned i = 0; i < AROUND; i++) {
+        const bool there = found[i] == TALLY_ALL;
+        all += there;
+        from = there && i < from ? i : from;
+        to = there && i >= to ? i + 1 : to;
+    }
+    const unsigned run = r->end - r->first;
+    if (all == run)
+        return;
+    f->status = STATUS_IN_DOUBT;
+    finding_interval(f, run > 0 ? SECTOR : 0, SECTOR * (double)(to - from), -1);
+    finding_because(f, why_fetched_apart, all - run);
+}
+
+static unsigned count_open(const enum hits_tally *found)
+{
+    unsigned open = 0;
+    for (unsigned i = 0; i < AROUND; i++)
+        open += found[i] == TALLY_OPEN;
+    return open;
+}
+
+/* The run is all, but where it goes on beyond what was looked at; or at some
+ * places, as of blocks that are longer than what places are aligned to. */
+static void report_fetched(struct finding *f, const enum hits_tally *found)
+{
+    const struct run r = run_around(found);
+    const bool any = r.end > r.first;
+    const bool side = any && (r.first == 0 || r.end == AROUND);
+    const unsigned open = count_open(found);
+    if (open > 0 && !any) {
+        finding_none(f, why_fetched_some, open);
+        return;
+    }
+    finding_value(f, side || open > 0 ? STATUS_AT_LEAST : STATUS_MEASURED,
+                  value_number(SECTOR * (double)(r.end - r.first)));
+    finding_protocol(
+        f, "from", value_number((double)AROUND_FIRST + r.first * SECTOR - AT));
+    if (side)
+        finding_because(f, why_fetched_side);
+    else if (open > 0)
+        finding_because(f, why_fetched_some, open);
+    else
+        doubt_run(f, found, &r);
+}
+
+/* A sector is found where the places have it; where none tells, nothing is. */
 static void ask_fetch(struct lab *lab, const struct looks *around,
                       const struct fetch *fetch)
 {
-    bool found[AROUND], told = true;
+    enum hits_tally found[AROUND];
+    bool told = true;
     const char *experiment = NULL;
     const char *const id = lab_text(lab, "l2.%s", fetch->attribute);
     if (!lab_requires(lab, fetch->needs, id))
@@ -244,7 +286,7 @@ static void ask_fetch(struct lab *lab, const struct looks *around,
             &around[i], around[i].where, lab_text(lab, "load=%s", fetch->load));
         const size_t hits = count_found(&around[i], &cycles, &of);
         told = told && of > 0;
-        found[i] = 2 * hits > of;
+        found[i] = hits_tally_of(hits, of);
         experiment = cycles.experiment;
     }
     if (!lab_ok(lab))
