@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/rng.h"
 #include "device/sim/profile/profile.h"
 #include "gpu_made.h"
@@ -63,7 +64,8 @@ static json_t *copies_of(const struct profile *p, const struct profile_cache *c)
 {
     json_t *const list = json_array();
     const uint64_t copies = c->copies_per_sm > 0 ? c->copies_per_sm : 1;
-    for (uint64_t warp = 0; warp < WARPS; warp++)
+    const uint64_t warps = u64_min(WARPS, p->max_threads_per_block / 32);
+    for (uint64_t warp = 0; warp < warps; warp++)
         json_array_append_new(
             list,
             json_integer((json_int_t)(warp % p->warp_schedulers % copies)));
@@ -373,6 +375,12 @@ static const struct miscounted {
                  "'l2': 260, 'memory': 376} "
                  "paths/instruction={'icache_l0': 4, 'const_l15': 44, "
                  "'memory': 260}"},
+    /* Local memory alone, by lines so long that a group is two of them. */
+    {"l1", "sms=1 warp_schedulers=2 max_threads_per_block=128 "
+           "max_warps_per_sm=4 max_blocks_per_sm=2 "
+           "caches/l1={'line': 512, 'sector': 512, 'sets': 8, 'ways': 4, "
+           "'copies_per_sm': 2} caches/l2/sets=32 caches/l2/ways=8 "
+           "paths/local={'l1': 60, 'l2': 250, 'memory': 500}"},
     /* What pushes lines out of the first cache pushes them out of the next one,
      * too, which holds little more: so misses seemed to cost what L2 does, and
      * hits of the next one, nearer than a quarter to that, those of the first.
@@ -465,6 +473,35 @@ START_TEST(what_l2_holds_is_not_shared_before_it)
 }
 END_TEST
 
+/* Where L2 is so small that nothing tells whether it is in parts, the cheapest
+ * line of it is still dearer than what the next cache has. */
+START_TEST(sms_share_what_is_before_an_l2_that_is_not_known)
+{
+    static const char *const studies[] = {"copies"};
+    char *const json = gpu_made(
+        "sms=4 sms_per_tpc=2 warp_schedulers=2 max_threads_per_block=64 "
+        "max_warps_per_sm=4 max_blocks_per_sm=2 "
+        "caches/l2/sets=32 caches/l2/ways=4 "
+        "caches/const_l1={'line': 64, 'sets': 4, 'ways': 4} "
+        "caches/const_l15={'line': 256, 'sets': 8, 'ways': 4, 'scope': 'tpc'} "
+        "paths/constant={'const_l1': 24, 'const_l15': 80, 'l2': 230, "
+        "'memory': 430}");
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *const p = profile_of(path);
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    struct comparison c = {.profile = p, .findings = findings};
+    compare_next_constant(&c);
+    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
+    buf_free(&c.rows);
+    json_decref(findings);
+    profile_free(p);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
 static int drawn(void)
 {
     const char *const text = getenv("SHARING_GPUS");
@@ -483,6 +520,7 @@ Suite *suite_truth_sharing(void)
     tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 9, 13);
     tcase_add_loop_test(t, copies_are_those_of_the_profile, 0,
                         (int)COUNT_OF(miscounted));
+    tcase_add_test(t, sms_share_what_is_before_an_l2_that_is_not_known);
     tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 6);
     tcase_add_loop_test(slow, what_l2_holds_is_not_shared_before_it, 6, 12);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,
