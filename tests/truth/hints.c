@@ -2,6 +2,7 @@
  * What L2 keeps and fetches on GPUs that obey their loads, each in its own way,
  * and on one that has no such instructions.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -124,6 +125,65 @@ START_TEST(blocks_longer_than_places_are_aligned_to_are_bounds)
 }
 END_TEST
 
+/* A small L2 on a GPU that is like the plain one else. */
+static struct found *of_small(const char *wishes)
+{
+    return made_measured(
+        gpu_made("compute_capability='8.0' sms=1 "
+                 "caches/l2={'line': 128, 'sector': 32, 'sets': 64, 'ways': 8, "
+                 "'scope': 'gpu'} l2_reported_bytes=65536 "
+                 "paths/global={'l2': 200, 'memory': 500} %s",
+                 wishes),
+        "hints");
+}
+
+/* Of a set that lies in a quarter of the ways, as many lines as L2 has pass
+ * twice, each of which puts one of the eight out. */
+START_TEST(victims_of_chance_leave_a_share_of_a_set)
+{
+    static const char *const kept[] = {"l2.keeps_normal", "l2.keeps_evict_last",
+                                       "l2.keeps_from_evict_first"};
+    const double share = pow(7 / 8.0, 16);
+    struct found *const f = of_small("caches/l2/policy=random");
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        const struct finding *const x = finding_of(f, kept[i]);
+        ck_assert_int_eq(x->status, STATUS_MEASURED);
+        ck_assert_double_gt(x->value.number, 0);
+        ck_assert(x->has_interval);
+        ck_assert_double_le(x->interval[0], share);
+        ck_assert_double_ge(x->interval[1], share);
+        ck_assert_double_le(x->interval[0], x->value.number);
+        ck_assert_double_ge(x->interval[1], x->value.number);
+        ck_assert_double_lt(x->interval[1] - x->interval[0], 0.6);
+    }
+    made_done(f);
+}
+END_TEST
+
+/* GPUs that show nothing of it, and why. */
+static const struct mute {
+    const char *wishes, *because;
+} mute[] = {
+    {"paths/global={'l2': 200, 'memory': 230}",
+     "misses could not be told from hits"},
+    {"l2_reported_bytes=0", "the driver does not tell how large L2 is"},
+};
+
+START_TEST(what_cannot_be_told_is_not_measured)
+{
+    static const char *const asked[] = {"l2.keeps_normal", "l2.fetched",
+                                        "l2.fetched_128B",
+                                        "l2.fetched_prefetch"};
+    struct found *const f = of_small(mute[_i].wishes);
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        const struct finding *const x = finding_of(f, asked[i]);
+        ck_assert_int_eq(x->status, STATUS_NOT_MEASURED);
+        ck_assert_str_eq(x->because, mute[_i].because);
+    }
+    made_done(f);
+}
+END_TEST
+
 /* Else what one experiment wants kept would be there in the next. */
 START_TEST(lines_that_were_kept_long_are_let_go)
 {
@@ -163,6 +223,9 @@ Suite *suite_truth_hints(void)
                         (int)COUNT_OF(gpus));
     tcase_add_loop_test(t, blocks_longer_than_places_are_aligned_to_are_bounds,
                         0, 2);
+    tcase_add_test(t, victims_of_chance_leave_a_share_of_a_set);
+    tcase_add_loop_test(t, what_cannot_be_told_is_not_measured, 0,
+                        (int)COUNT_OF(mute));
     tcase_add_test(t, what_the_gpu_lacks_is_skipped_with_the_reason);
     tcase_add_test(t, lines_that_were_kept_long_are_let_go);
     return suite;

@@ -290,6 +290,74 @@ START_TEST(what_is_mixed_is_a_bound)
 }
 END_TEST
 
+/* ---- small blocks ------------------------------------------------------ */
+
+/* One instruction on a GPU whose blocks have so few warps; a rate is told by a
+ * larger step that brings no more. */
+static const struct narrow {
+    int latency, issue, warps;
+    bool told;
+} narrow[] = {
+    {20, 3, 4, true}, {12, 4, 2, true}, {400, 1, 4, false}, {41, 5, 2, false}};
+
+static struct sonde *opened_narrow(const struct narrow *n, char **of)
+{
+    *of = testing_spec_of(gpu_made(
+        "compute_capability='9.0' sms=1 warp_schedulers=%d max_blocks_per_sm=4 "
+        "max_threads_per_block=%d max_warps_per_sm=8 caches/l2/sets=32 "
+        "caches/l2/ways=4 isa/default={'O3': 6, 'O0': 19} "
+        "isa/fma.rn.f32={'O3': %d, 'O0': %d, 'issue': %d}",
+        SCHEDULERS, 32 * n->warps, n->latency, n->latency, n->issue));
+    const struct sonde_options options = {
+        .device = *of, .seed = 1, .no_cache = true};
+    struct sonde_error err;
+    struct sonde *session;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    return session;
+}
+
+/* Results in a cycle: chains of a warp go on side by side, and warps of a
+ * scheduler wait for its pipe; the last to end is the fullest scheduler's. */
+static double rate_of(const struct narrow *n, int chains, int warps)
+{
+    const int fullest = (warps + SCHEDULERS - 1) / SCHEDULERS;
+    return 32.0 * warps * chains /
+           fmax(n->latency, fullest * chains * n->issue);
+}
+
+START_TEST(rates_of_small_blocks_are_of_the_pipe_or_bounds)
+{
+    static const char *const patterns[] = {"fma.rn.f32"};
+    enum { CHAINS_MOST = 8 };
+    const char *const id = "isa.fma.rn.f32.throughput";
+    const struct narrow *const n = &narrow[_i];
+    struct sonde_finding f;
+    char *of;
+    struct sonde *const session = opened_narrow(n, &of);
+    measure(session, &(struct sonde_isa){.patterns = patterns,
+                                         .pattern_count = 1,
+                                         .parallelism = true});
+    ck_assert(sonde_find(session, id, &f));
+    ck_assert_str_eq(f.status, n->told ? "measured" : "at_least");
+    ck_assert_double_eq_tol(f.number,
+                            n->told ? 32.0 * SCHEDULERS / n->issue
+                                    : rate_of(n, CHAINS_MOST, n->warps),
+                            0.02 * f.number);
+    for (int chains = 1; chains <= CHAINS_MOST; chains++) {
+        char list[64];
+        snprintf(list, sizeof list, "isa.fma.rn.f32.throughput_by_warps.%d",
+                 chains);
+        ck_assert(sonde_find(session, list, &f) && f.list != NULL);
+        ck_assert_uint_eq(f.count, (size_t)n->warps);
+        for (int warps = 1; warps <= n->warps; warps++)
+            ck_assert_double_eq_tol(f.list[warps - 1],
+                                    rate_of(n, chains, warps), 0.1);
+    }
+    closed(session);
+    free(of);
+}
+END_TEST
+
 /* ---- snippets ---------------------------------------------------------- */
 
 /* Snippets, and the rows whose cycles are in a copy. */
@@ -330,6 +398,8 @@ Suite *suite_truth_isa(void)
     tcase_add_loop_test(t, divisors_that_are_powers_of_two_are_told_from_others,
                         1, 3);
     tcase_add_test(t, what_is_mixed_is_a_bound);
+    tcase_add_loop_test(t, rates_of_small_blocks_are_of_the_pipe_or_bounds, 0,
+                        (int)COUNT_OF(narrow));
     tcase_add_loop_test(t, a_snippet_costs_the_sum_of_its_chain, 0,
                         2 * COUNT_OF(chained));
     return suite;
