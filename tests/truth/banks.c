@@ -285,6 +285,83 @@ START_TEST(without_shared_memory_there_is_a_reason)
 }
 END_TEST
 
+/* ---- little room ------------------------------------------------------- */
+
+static json_t *of_room(const char *shared, const char *noise)
+{
+    return truth_findings_of(
+        gpu_made("sms=1 max_threads_per_block=128 caches/l2/sets=32 "
+                 "caches/l2/ways=4 shared_memory=%s noise=%s",
+                 shared, noise),
+        "banks");
+}
+
+/* Banks that are asked with what one block may have. */
+static const struct room {
+    unsigned bytes, banks, bank_bytes, row_words;
+    double cycles;
+} rooms[] = {{4352, 32, 8, 1, 2},
+             {4352, 16, 4, 2, 7.5},
+             {6144, 64, 4, 1, 2},
+             {8192, 8, 8, 2, 1}};
+
+START_TEST(banks_are_found_in_little_room)
+{
+    enum { LATENCY = 30 };
+    const struct room *const r = &rooms[_i];
+    char *const shared = xasprintf(
+        "{'bytes': 65536, 'per_block': %u, 'latency': %d, 'banks': %u, "
+        "'bank_bytes': %u, 'row_words': %u, 'conflict_cycles': %g}",
+        r->bytes, LATENCY, r->banks, r->bank_bytes, r->row_words, r->cycles);
+    json_t *const findings = of_room(shared, "{'jitter_cycles': 1}");
+    const struct {
+        const char *id;
+        double truth;
+    } numbers[] = {{"shared.banks", r->banks},
+                   {"shared.bank_bytes", r->bank_bytes},
+                   {"shared.row_words", r->row_words},
+                   {"shared.conflict_cycles", r->cycles}};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        ck_assert_double_eq_tol(
+            json_number_value(truth_measured(findings, numbers[i].id)),
+            numbers[i].truth, 0.1);
+    const size_t degrees =
+        json_array_size(truth_measured(findings, "shared.conflict_latency"));
+    ck_assert_uint_gt(degrees, 3);
+    for (size_t i = 0; i < degrees; i++)
+        ck_assert_double_eq_tol(item(findings, "shared.conflict_latency", i),
+                                LATENCY + r->cycles * (double)i, 1);
+    json_decref(findings);
+    free(shared);
+}
+END_TEST
+
+/* What cannot be told of banks, and why. */
+static const struct untold {
+    const char *shared, *noise, *id, *word;
+} untold[] = {
+    {"{'bytes': 65536, 'latency': 30, 'conflict_cycles': 2}",
+     "{'jitter_cycles': 25, 'spike_rate': 0.3, 'spike_cycles': 100}",
+     "shared.stride_latency", "noise"},
+    {"{'bytes': 65536, 'latency': 30, 'conflict_cycles': 2}",
+     "{'jitter_cycles': 25, 'spike_rate': 0.3, 'spike_cycles': 100}",
+     "shared.banks", "no banks explain"},
+    {"{'bytes': 65536, 'latency': 30, 'conflict_cycles': 0.05}",
+     "{'jitter_cycles': 1}", "shared.conflict_cycles", "no stride costs"},
+    {"{'bytes': 65536, 'per_block': 2048, 'latency': 30, "
+     "'conflict_cycles': 2}",
+     "{'jitter_cycles': 1}", "shared.conflict_latency", "too little"},
+};
+
+START_TEST(banks_that_do_not_show_are_not_guessed)
+{
+    const struct untold *const u = &untold[_i];
+    json_t *const findings = of_room(u->shared, u->noise);
+    truth_unmeasured(findings, u->id, u->word);
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_banks(void)
 {
     TCase *t;
@@ -296,6 +373,10 @@ Suite *suite_truth_banks(void)
     tcase_add_test(t, banks_of_the_other_shipped_profiles_are_found);
     tcase_add_loop_test(t, banks_that_nobody_built_are_found, 1,
                         1 + 6 * (int)testing_seeds());
+    tcase_add_loop_test(t, banks_are_found_in_little_room, 0,
+                        (int)COUNT_OF(rooms));
+    tcase_add_loop_test(t, banks_that_do_not_show_are_not_guessed, 0,
+                        (int)COUNT_OF(untold));
     tcase_add_test(t, without_conflicts_banks_are_not_guessed);
     tcase_add_test(t, without_shared_memory_there_is_a_reason);
     return suite;
