@@ -267,6 +267,71 @@ START_TEST(a_cache_in_four_parts_is_told)
 }
 END_TEST
 
+/* Small GPUs whose blocks use one of the cache's copies each, in turn. */
+static const struct copied {
+    unsigned copies, blocks;
+} copied[] = {{4, 8}, {4, 3}, {3, 6}, {1, 2}};
+enum { COPIED_SCHEDULERS = 4, COPIED_HIT = 30, COPIED_L2 = 250 };
+
+/* So many of the blocks have their copy with another one. */
+static unsigned slowed_of(const struct copied *c, unsigned blocks)
+{
+    unsigned of_copy[COPIED_SCHEDULERS] = {0}, slowed = 0;
+    for (unsigned b = 0; b < blocks; b++)
+        of_copy[b % COPIED_SCHEDULERS % c->copies]++;
+    for (unsigned i = 0; i < COPIED_SCHEDULERS; i++)
+        slowed += of_copy[i] > 1 ? of_copy[i] : 0;
+    return slowed;
+}
+
+static json_t *measured_copied(const struct copied *c)
+{
+    return truth_findings_of(
+        gpu_made("sms=1 warp_schedulers=%d max_threads_per_block=256 "
+                 "max_blocks_per_sm=%u caches/l2/sets=64 caches/l2/ways=8 "
+                 "caches/l1={'sets': 16, 'ways': 4, 'copies_per_sm': %u} "
+                 "paths/global.ca={'l1': %d, 'l2': %d, 'memory': 500} "
+                 "paths/global.cg={'l2': %d, 'memory': 500}",
+                 COPIED_SCHEDULERS, c->blocks, c->copies, COPIED_HIT, COPIED_L2,
+                 COPIED_L2),
+        "contention");
+}
+
+START_TEST(blocks_slow_those_that_use_the_same_copy)
+{
+    static const char from[] = "contention.blocks_from";
+    const struct copied *const c = &copied[_i];
+    json_t *const findings = measured_copied(c);
+    const json_t *const slowed =
+        truth_measured(findings, "contention.blocks_slowed");
+    const json_t *const latency =
+        truth_measured(findings, "contention.latency_by_blocks");
+    ck_assert_uint_eq(json_array_size(slowed), c->blocks);
+    for (unsigned n = 1; n <= c->blocks; n++) {
+        const unsigned slow = slowed_of(c, n);
+        ck_assert_double_eq(json_number_value(json_array_get(slowed, n - 1)),
+                            slow);
+        ck_assert_double_eq_tol(
+            json_number_value(json_array_get(latency, n - 1)),
+            COPIED_HIT + (double)slow / n * (COPIED_L2 - COPIED_HIT), 4);
+    }
+    if (c->blocks > c->copies) {
+        ck_assert_double_eq(json_number_value(truth_measured(findings, from)),
+                            c->copies + 1);
+        ck_assert_double_eq(json_number_value(truth_measured(
+                                findings, "contention.cache_parts")),
+                            c->copies);
+    } else {
+        ck_assert_str_eq(truth_text(findings, from, "status"), "at_least");
+        ck_assert_double_eq(json_number_value(json_object_get(
+                                json_object_get(findings, from), "value")),
+                            c->blocks + 1);
+        truth_unmeasured(findings, "contention.cache_parts", "do not slow");
+    }
+    json_decref(findings);
+}
+END_TEST
+
 /* 20 warps of a block are as quick as one and 24 are not: nothing between was
  * tried. */
 START_TEST(warps_are_slow_from_after_the_last_that_are_not)
@@ -356,6 +421,8 @@ Suite *suite_truth_contention(void)
     tcase_add_test(slow, pascal_and_turing_pause_between_blocks);
     tcase_add_test(slow, blocks_go_to_the_sms_in_the_order_of_the_profile);
     tcase_add_test(slow, clocks_that_run_alike_are_grouped);
+    tcase_add_loop_test(t, blocks_slow_those_that_use_the_same_copy, 0,
+                        (int)COUNT_OF(copied));
     tcase_add_test(t, a_cache_in_four_parts_is_told);
     tcase_add_test(t, warps_are_slow_from_after_the_last_that_are_not);
     tcase_add_test(t, a_wide_port_lets_all_warps_through);
