@@ -230,6 +230,30 @@ START_TEST(without_a_rate_there_is_no_knee)
 }
 END_TEST
 
+/* Of a single warp that there is room for nobody loads beside it. */
+START_TEST(the_only_warp_has_no_load_beside_it)
+{
+    static const char *const components[] = {"l2", "memory"};
+    static const char *const attributes[] = {"loaded_latency", "knee_bandwidth",
+                                             "saturated_latency"};
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 max_threads_per_block=32 max_warps_per_sm=1 "
+                 "max_blocks_per_sm=1 caches/l2/sets=32 caches/l2/ways=8 "
+                 "caches/l2/read_bandwidth=24 "
+                 "paths/global={'l2': 200, 'memory': 500}"),
+        "loaded");
+    for (size_t c = 0; c < COUNT_OF(components); c++)
+        for (size_t a = 0; a < COUNT_OF(attributes); a++)
+            ck_assert_str_eq(
+                json_string_value(
+                    json_object_get(finding(findings, components[c],
+                                            attributes[a], "not_measured"),
+                                    "because")),
+                "the only warp that there can be chases, and none injects");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_loaded(void)
 {
     TCase *t;
@@ -241,5 +265,6 @@ Suite *suite_truth_loaded(void)
     tcase_add_loop_test(slow, rates_and_latencies_are_found, ONE_SM,
                         ONE_SM + 1);
     tcase_add_test(t, without_a_rate_there_is_no_knee);
+    tcase_add_test(t, the_only_warp_has_no_load_beside_it);
     return suite;
 }
