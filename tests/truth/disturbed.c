@@ -238,6 +238,50 @@ START_TEST(a_gap_in_the_clock_puts_all_in_doubt)
 }
 END_TEST
 
+/* ---- costs that do not settle ---- */
+
+/* Experiments that a cost asked; what a pair of loads costs more than one. */
+static size_t asked_of(const char *noise, struct cost *cost)
+{
+    static const struct study study = {.name = "busy", .method = "none"};
+    const struct prober_options options = {.seed = 1};
+    struct results results = {0};
+    char *const gpu =
+        gpu_made("sms=1 caches/l2/sets=32 caches/l2/ways=8 "
+                 "paths/global={'l2': 200, 'memory': 500} noise=%s",
+                 noise);
+    struct device *const device = testing_sim_of(gpu, 1);
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct lab lab = {.prober = prober,
+                      .info = &device->info,
+                      .results = &results,
+                      .study = &study,
+                      .experiments_most = 1000};
+    *cost = lab_pair_cost(&lab, 256, "op=cg bytes=4K stride=128 warm=4");
+    ck_assert_msg(lab_ok(&lab), "%s", lab.err.text);
+    const size_t asked = prober_experiments(prober);
+    arena_empty(&lab.memory);
+    results_free(&results);
+    prober_free(prober);
+    device_close(device);
+    free(gpu);
+    return asked;
+}
+
+/* Of single loads and of pairs eight each: sixteen times what the limit of
+ * experiments counts for a cost (plan.c). */
+START_TEST(a_cost_that_never_settles_ends)
+{
+    enum { QUIET = 2, MOST = 16 };
+    struct cost quiet, noisy;
+    ck_assert_uint_eq(asked_of("{'jitter_cycles': 0}", &quiet), QUIET);
+    ck_assert_double_eq_tol(quiet.cycles, 200, 0.01);
+    ck_assert_uint_eq(asked_of("{'jitter_cycles': 90}", &noisy), MOST);
+    ck_assert_double_le(noisy.low, 200);
+    ck_assert_double_ge(noisy.high, 200);
+}
+END_TEST
+
 Suite *suite_truth_disturbed(void)
 {
     TCase *t;
@@ -253,5 +297,6 @@ Suite *suite_truth_disturbed(void)
     tcase_add_test(t, what_is_found_while_it_is_throttled_is_in_doubt);
     tcase_add_test(t, what_another_process_empties_makes_no_cache);
     tcase_add_test(t, a_gap_in_the_clock_puts_all_in_doubt);
+    tcase_add_test(t, a_cost_that_never_settles_ends);
     return suite;
 }
