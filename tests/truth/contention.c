@@ -332,6 +332,80 @@ START_TEST(blocks_slow_those_that_use_the_same_copy)
 }
 END_TEST
 
+/* Blocks of so many warps, whose cache is busy with a line for some cycles. */
+static const struct queued {
+    unsigned warps, line_cycles;
+} queued[] = {{32, 10}, {6, 4}, {3, 25}};
+enum { QUEUED_HIT = 31 }; /* the clock's step in it */
+
+/* A load of a warp is two lines, and each warp's load waits for all others'. */
+static double queued_latency(const struct queued *q, unsigned warps)
+{
+    return fmax(QUEUED_HIT, 2.0 * q->line_cycles * warps);
+}
+
+/* What was asked last is evidence of the finding. */
+static void is_evidence(const json_t *findings, const char *id,
+                        const char *words)
+{
+    const json_t *const list =
+        json_object_get(json_object_get(findings, id), "evidence");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        any = any || strstr(json_string_value(json_array_get(list, i)), words);
+    ck_assert_msg(any, "%s does not rest on %s", id, words);
+}
+
+START_TEST(warps_wait_for_each_other_at_the_cache)
+{
+    static const unsigned counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32};
+    const struct queued *const q = &queued[_i];
+    char words[32];
+    size_t n = 0, first = 0;
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 warp_schedulers=4 max_threads_per_block=%u "
+                 "max_warps_per_sm=64 max_blocks_per_sm=2 "
+                 "caches/l2/sets=64 caches/l2/ways=8 caches/l1={'sets': 16, "
+                 "'ways': 4, 'port_cycles': %u} "
+                 "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500} "
+                 "paths/global.cg={'l2': 250, 'memory': 500}",
+                 32 * q->warps, q->line_cycles),
+        "contention");
+    const json_t *const latency =
+        truth_measured(f, "contention.latency_by_warps");
+    const json_t *const rate =
+        truth_measured(f, "contention.throughput_by_warps");
+    for (; n < COUNT_OF(counts) && counts[n] <= q->warps; n++) {
+        const double cycles = queued_latency(q, counts[n]);
+        ck_assert_double_eq_tol(json_number_value(json_array_get(latency, n)),
+                                cycles, 0.02 * cycles);
+        ck_assert_double_eq_tol(json_number_value(json_array_get(rate, n)),
+                                256 * counts[n] / cycles, 0.3);
+        first += queued_latency(q, counts[n]) < 1.2 * queued_latency(q, 1);
+    }
+    ck_assert_uint_eq(json_array_size(latency), n);
+    const json_t *const interval = json_object_get(
+        json_object_get(f, "contention.warps_from"), "interval");
+    ck_assert_double_eq(
+        json_number_value(truth_measured(f, "contention.warps_from")),
+        counts[first]);
+    ck_assert_double_eq(json_number_value(json_array_get(interval, 0)),
+                        counts[first - 1] + 1);
+    const double turns = 2.0 * q->line_cycles * (q->warps - 1);
+    ck_assert_double_eq_tol(
+        json_number_value(truth_measured(f, "contention.warp_spread")), turns,
+        2 + 0.02 * turns);
+    ck_assert_double_eq_tol(
+        json_number_value(truth_measured(f, "contention.favour")), 1, 0.01);
+    ck_assert_double_eq_tol(
+        json_number_value(truth_measured(f, "contention.fairness")), 1, 0.001);
+    snprintf(words, sizeof words, "warps=%u", q->warps);
+    is_evidence(f, "contention.throughput_by_warps", words);
+    is_evidence(f, "contention.blocks_slowed", "blocks=2");
+    json_decref(f);
+}
+END_TEST
+
 /* 20 warps of a block are as quick as one and 24 are not: nothing between was
  * tried. */
 START_TEST(warps_are_slow_from_after_the_last_that_are_not)
@@ -423,6 +497,8 @@ Suite *suite_truth_contention(void)
     tcase_add_test(slow, clocks_that_run_alike_are_grouped);
     tcase_add_loop_test(t, blocks_slow_those_that_use_the_same_copy, 0,
                         (int)COUNT_OF(copied));
+    tcase_add_loop_test(t, warps_wait_for_each_other_at_the_cache, 0,
+                        (int)COUNT_OF(queued));
     tcase_add_test(t, a_cache_in_four_parts_is_told);
     tcase_add_test(t, warps_are_slow_from_after_the_last_that_are_not);
     tcase_add_test(t, a_wide_port_lets_all_warps_through);
