@@ -85,7 +85,7 @@ static bool take_room(const struct trace_fit *fit, uint64_t from, uint64_t to,
 
 /* All functions have numbers of so many bits. */
 enum { FUNCTION_BITS = 11, FUNCTIONS_ALL = 1 << FUNCTION_BITS };
-static_assert(CODE_POOL / CODE_PLACE <= FUNCTIONS_ALL, "of so many bits");
+static_assert(CODE_POOL / CODE_PLACE <= FUNCTIONS_ALL, "function_bits");
 
 /* In this order those are first that are alike in the most low bits. */
 static uint64_t bits_reversed(uint64_t i)
