@@ -407,18 +407,29 @@ static bool number_warps(const struct instances_question *q, struct readers *r,
     return true;
 }
 
-/* A warp that did not see the lines of warp 0 has lines that warp 0 does not
- * see, or one of the two says nothing. */
-static bool is_apart(const struct instances_question *q, struct readers *r,
-                     size_t base)
+/* The lowest warp of each of so many copies is asked, too. */
+static void ask_firsts(struct readers *r, const size_t *first, int copies)
 {
-    const enum hits_tally missed =
-        tally_seen(r->seen[0].missed, r->seen[0].asked);
-    r->copy[0] = 0;
-    if (missed != TALLY_ALL)
+    for (int copy = 0; copy < copies; copy++)
+        r->copy[first[copy]] = -1;
+}
+
+/* A warp that did not see the lines of the first of each copy has lines that
+ * none of these sees, or one of them says nothing: what noise made of a few
+ * loads is no copy. */
+static bool is_apart(const struct instances_question *q, struct readers *r,
+                     size_t base, const size_t *first, int copies)
+{
+    bool apart = true;
+    for (int copy = 0; copy < copies; copy++) {
+        const struct seen *const s = &r->seen[first[copy]];
+        r->copy[first[copy]] = copy;
+        apart = apart && tally_seen(s->missed, s->asked) == TALLY_ALL;
+    }
+    if (!apart)
         refuse(q->per_sm, q->copy_of_warp,
                lab_text(q->lab, why_copy_untold, base));
-    return missed == TALLY_ALL;
+    return apart;
 }
 
 /* Where no two warps share a copy further ones may have copies, too. */
@@ -443,19 +454,21 @@ static void conclude_warps(const struct instances_question *q,
 static void ask_warps(const struct instances_question *q)
 {
     struct readers r = {.count = lab_warps(q->lab, WARPS)};
+    size_t first[WARPS];
     int copies = 0;
     for (size_t i = 0; i < r.count; i++)
         r.copy[i] = -1;
     for (size_t i = 0; i < r.count; i++) {
         if (r.copy[i] >= 0)
             continue;
-        r.copy[i] = copies++;
-        r.copy[0] = i > 0 ? -1 : 0; /* it is asked, too */
+        r.copy[i] = copies;
+        ask_firsts(&r, first, copies);
         if (unknown(&r) > 0)
             ask_about_warp(q, i, &r);
-        if (!lab_ok(q->lab) || (i > 0 && !is_apart(q, &r, i)) ||
-            !number_warps(q, &r, r.copy[i]))
+        if (!lab_ok(q->lab) || !is_apart(q, &r, i, first, copies) ||
+            !number_warps(q, &r, copies))
             return;
+        first[copies++] = i;
     }
     conclude_warps(q, &r, copies);
 }
