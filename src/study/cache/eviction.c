@@ -746,40 +746,24 @@ static struct rounds rounds_by_chance(const struct eviction *e,
     return r;
 }
 
-/* In how many rounds, until they are more than `most`. */
-static double crowded_in(struct eviction *e, const struct script_lines *lines,
-                         const struct segments *pool, const struct rounds *r,
-                         double most)
-{
-    size_t crowded = 0;
-    for (size_t i = 0; i < r->launches && (double)crowded <= most; i++)
-        crowded += count_crowded(e, lines, pool, r, (unsigned)i);
-    return (double)crowded;
-}
-
 /*
  * More often than by chance; in as many launches as that takes where what
  * empties the cache in front leaves each few rounds.  In a cache that lasts
  * chance picks as many victims as a set has ways, and on average, until the
  * last of the lines that were there before has gone: a quarter of the rounds.
- * Hardly more often comes by chance once in 300 times, and a set behind another
- * cache takes hundreds of questions: then so many times as many rounds tell.
  */
 static bool crowds_at_times(struct eviction *e,
                             const struct script_lines *lines,
                             const struct segments *pool)
 {
-    enum { AGAIN = 4 };
     if (!e->lasting && e->front.runs == 0 && eviction_all_stay(e, lines, pool))
         return false;
-    struct rounds r = rounds_by_chance(e, lines, pool);
-    const double once = strays_most(e, r.launches * r.counted);
-    const double crowded = crowded_in(e, lines, pool, &r, once);
-    if (crowded <= once || crowded > 2 * once)
-        return crowded > once;
-    r.launches *= AGAIN;
+    const struct rounds r = rounds_by_chance(e, lines, pool);
     const double most = strays_most(e, r.launches * r.counted);
-    return crowded_in(e, lines, pool, &r, most) > most;
+    size_t crowded = 0;
+    for (size_t i = 0; i < r.launches && (double)crowded <= most; i++)
+        crowded += count_crowded(e, lines, pool, &r, (unsigned)i);
+    return (double)crowded > most;
 }
 
 static bool does_crowd(struct eviction *e, const struct script_lines *lines,

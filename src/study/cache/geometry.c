@@ -358,15 +358,6 @@ static bool neighbours_evict(struct eviction *e,
     return true;
 }
 
-/* Whether lines put each other out, though nothing comes between two looks at
- * them: of those that victims leave by chance one too many, some of which only
- * empty what lies in front, may be there all at one look and not at the next.
- * Then whatever comes seems to put one of them out. */
-static bool overflow_alone(struct eviction *e, const struct script_lines *group)
-{
-    return e->chancy && eviction_evicts(e, group, NULL, 0);
-}
-
 /* Whether they are such a set indeed: without any of them the others stay, and
  * it puts one of them out. */
 static bool is_minimal(struct eviction *e, const struct script_lines *set)
@@ -376,8 +367,7 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
                                set->count - 1};
     const bool sparse = is_sparse(set, e->unit);
     const size_t own = own_lines(e, set);
-    const struct script_lines group = group_of(set);
-    bool minimal = !overflow_alone(e, &group);
+    bool minimal = true;
     for (size_t i = 0; minimal && i < LEFT_OUT; i++) {
         const size_t out = i * (own - 1) / LEFT_OUT;
         const uint64_t out_at = set->at[out];
@@ -771,19 +761,15 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
 /* ---- equal sets ------------------------------------------------------- */
 
 /* Line 0's set by a pool of which so many lines are enough; false: there is
- * none.  Where victims are picked by chance one answer of hundreds may be
- * wrong, and then it is looked for once more. */
+ * none. */
 static bool ask_own(struct pool_found *p, struct geometry *g)
 {
     struct eviction *const e = p->pool.eviction;
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
-    for (int i = 0; g->own == 0 && (i == 0 || (i == 1 && e->chancy)); i++) {
-        g->set = find_set(&p->pool, p->lines);
-        log_say(LOG_DEBUG, "conflicts: a set of %zu lines", g->set.count);
-        if (g->set.count > 1 && is_minimal(e, &g->set))
-            g->own = g->set.count - 1;
-    }
+    g->set = find_set(&p->pool, p->lines);
+    log_say(LOG_DEBUG, "conflicts: a set of %zu lines", g->set.count);
+    g->own = g->set.count > 1 && is_minimal(e, &g->set) ? g->set.count - 1 : 0;
     return g->own > 0;
 }
 
@@ -1377,9 +1363,8 @@ static void split_modulo(const struct eviction *e, struct geometry *g)
 static bool fill_its_set(struct eviction *e, const struct script_lines *set)
 {
     const struct script_lines group = group_of(set);
-    const struct segment first = {set->at[0], 1, 0};
-    return e->chancy ? eviction_evicts(e, &group, &first, 1) &&
-                           !overflow_alone(e, &group)
+    return e->chancy ? eviction_evicts(e, &group,
+                                       &(struct segment){set->at[0], 1, 0}, 1)
                      : eviction_crowds(e, set, &(struct segments){0});
 }
 
@@ -1404,11 +1389,8 @@ static bool is_one_line(struct eviction *e, const struct script_lines *set,
             return false;
         others[i] = (struct segment){moved.at[i + 1], 1, 0};
     }
-    const bool fills = fill_its_set(e, &moved);
-    /* The set's own lines stay, so these are more and others. */
-    if (eviction_questions_left(e) > 0 && eviction_gave_up(e))
-        return false;
-    return fills && !eviction_evicts(e, &group, others, group.count);
+    return fill_its_set(e, &moved) &&
+           !eviction_evicts(e, &group, others, group.count);
 }
 
 /* One set is enough, be others larger; only of what lasts they tell whether it
