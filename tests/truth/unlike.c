@@ -804,7 +804,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, what_is_asked_for_of_all_that_fits_bounds_the_size);
     tcase_add_test(t, what_is_nearer_is_no_change);
     tcase_add_test(t, a_line_longer_than_any_is_not_told);
-    t = suite_slow(suite, 60);
+    t = suite_slow(suite, 180);
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 1,
                         COUNT_OF(unfounds));
