@@ -186,26 +186,39 @@ static void note_all(struct trying *t, const struct suspicion *s)
 static const char *const same[] = {"size", "line",     "sector", "sets",
                                    "ways", "set_bits", "policy"};
 
+/* Of that storage loads are found as it foretells; where none was asked nothing
+ * says which of both is wrong. */
+static void doubt_either(struct trying *t, struct finding *f,
+                         const char *component, struct finding *of_storage,
+                         const char *storage, const char *attribute)
+{
+    static const char same_storage[] =
+        "%s, which is the same storage, has another %s%s";
+    char *const because = xasprintf(
+        same_storage, storage, attribute,
+        t->means_only ? "" : ", and of that loads are found as it foretells");
+    char *const other = xasprintf(same_storage, component, attribute, "");
+    if (t->means_only)
+        trying_doubt(t, of_storage, &f->value, other);
+    trying_repair(t, f, value_copy(&of_storage->value), because);
+    free(other);
+    free(because);
+}
+
 static void compare_storage(struct trying *t, const char *component,
                             const char *storage)
 {
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        struct finding *const f = trying_find(t, component, same[i]);
-        struct finding *const g = trying_find(t, storage, same[i]);
+        struct finding *const f = trying_sure(t, component, same[i]);
+        struct finding *const g = trying_sure(t, storage, same[i]);
         if (f == NULL)
             continue;
         /* Of what is in doubt itself no other is known. */
         const bool right = g == NULL || value_equal(&f->value, &g->value) ||
                            trying_unknown(t, g);
         trying_note(t, component, same[i], right ? 1 : 0, NULL);
-        if (right)
-            continue;
-        char *const because =
-            xasprintf("%s, which is the same storage, has another %s, and of "
-                      "that loads are found as it foretells",
-                      storage, same[i]);
-        trying_repair(t, f, value_copy(&g->value), because);
-        free(because);
+        if (!right)
+            doubt_either(t, f, component, g, storage, same[i]);
     }
 }
 
@@ -214,11 +227,11 @@ static void compare_storage(struct trying *t, const char *component,
 static void compare_derived(struct trying *t, const char *component)
 {
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        struct finding *const f = trying_find(t, component, same[i]);
+        struct finding *const f = trying_sure(t, component, same[i]);
         const struct value *const of =
             f != NULL ? finding_said(f, "same_storage_as") : NULL;
         const struct finding *const g = of != NULL && of->kind == VALUE_TEXT
-                                            ? trying_find(t, of->text, same[i])
+                                            ? trying_sure(t, of->text, same[i])
                                             : NULL;
         if (g == NULL || value_equal(&f->value, &g->value))
             continue;
@@ -252,10 +265,10 @@ static int try_subject(struct trying *t, const struct subject *row)
         return 0;
     }
     if (!is_known(t, s->component))
-        return trying_tlb(s->component) && s->front != NULL
+        return trying_tlb(s->component) && s->front != NULL && !t->means_only
                    ? try_region(t, s->component, s->front)
                    : 0;
-    if (!suspicion_draw(t, &suspicion))
+    if (t->means_only || !suspicion_draw(t, &suspicion))
         compare_derived(t, s->component);
     int status = 0;
     bool whole = true;

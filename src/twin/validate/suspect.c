@@ -60,11 +60,21 @@ void suspicion_free(struct suspicion *s)
 
 /* ---- what contradicts ------------------------------------------------- */
 
+/* 0: not known for sure. */
 static double number(struct trying *t, const char *component,
                      const char *attribute)
 {
-    const struct finding *const f = trying_find(t, component, attribute);
+    const struct finding *const f = trying_sure(t, component, attribute);
     return f != NULL && f->value.kind == VALUE_NUMBER ? f->value.number : 0;
+}
+
+/* As above, of what only some caches have: 1 is none; 0: not known for sure. */
+static double number_or_one(struct trying *t, const char *component,
+                            const char *attribute)
+{
+    return trying_find(t, component, attribute) == NULL
+               ? 1
+               : number(t, component, attribute);
 }
 
 static double sum_of(const struct finding *f)
@@ -78,7 +88,7 @@ static double sum_of(const struct finding *f)
 /* Lines, or entries, by sets and ways; 0: not known. */
 static double places(struct trying *t, const char *component)
 {
-    const struct finding *const list = trying_find(t, component, "set_ways");
+    const struct finding *const list = trying_sure(t, component, "set_ways");
     return list != NULL
                ? sum_of(list)
                : number(t, component, "sets") * number(t, component, "ways");
@@ -87,11 +97,11 @@ static double places(struct trying *t, const char *component)
 /* Of an L2 in parts each has as many sets as the index tells. */
 static double sets_by_bits(struct trying *t, const char *component)
 {
-    const struct finding *const bits = trying_find(t, component, "set_bits");
-    const double modulo = number(t, component, "slice_modulo");
-    const double parts = fmax(1, number(t, component, "parts"));
+    const struct finding *const bits = trying_sure(t, component, "set_bits");
+    const double modulo = number_or_one(t, component, "slice_modulo");
+    const double parts = number_or_one(t, component, "parts");
     return bits != NULL && bits->value.kind == VALUE_LIST
-               ? parts * ldexp(modulo > 0 ? modulo : 1, (int)bits->value.count)
+               ? parts * ldexp(modulo, (int)bits->value.count)
                : 0;
 }
 
@@ -99,7 +109,7 @@ static double sets_by_bits(struct trying *t, const char *component)
  */
 static bool bits_within(struct trying *t, const char *c, double line)
 {
-    const struct finding *const bits = trying_find(t, c, "set_bits");
+    const struct finding *const bits = trying_sure(t, c, "set_bits");
     for (size_t i = 0; bits != NULL && i < bits->value.count; i++) {
         const struct value *const entry = &bits->value.items[i];
         if (entry->kind == VALUE_NUMBER && exp2(entry->number) < line)
@@ -133,11 +143,11 @@ static bool size_agrees(struct trying *t, const char *component,
  * a tree of bits a power of two of ways. */
 static bool policy_can_be(struct trying *t, const char *c)
 {
-    const struct finding *const f = trying_find(t, c, "policy");
-    if (f == NULL || f->value.kind != VALUE_TEXT)
+    const struct finding *const f = trying_sure(t, c, "policy");
+    const double ways = number(t, c, "ways");
+    if (f == NULL || f->value.kind != VALUE_TEXT || ways == 0)
         return true;
     const struct finding *const weights = trying_find(t, c, "policy_weights");
-    const double ways = number(t, c, "ways");
     switch (cache_policy_find(f->value.text)) {
     case POLICY_LRU_MIDPOINT:
         return finding_said(f, "behind") != NULL;
@@ -159,21 +169,23 @@ static bool consistent(struct trying *t, const char *c)
     if (!policy_can_be(t, c))
         return false;
     const double lines = places(t, c);
-    const struct finding *const list = trying_find(t, c, "set_ways");
+    const struct finding *const list = trying_sure(t, c, "set_ways");
     const double line = number(t, c, "line"), sector = number(t, c, "sector");
-    if (list != NULL && number(t, c, "sets") != (double)list->value.count)
+    const double sets = number(t, c, "sets");
+    if (list != NULL && !agree(sets, (double)list->value.count))
         return false;
-    if (!agree(number(t, c, "sets"), sets_by_bits(t, c)))
+    if (!agree(sets, sets_by_bits(t, c)))
         return false;
-    if (sector > line ||
+    if ((line > 0 && sector > line) ||
         bits_within(t, c, trying_tlb(c) ? number(t, c, "region") : line))
         return false;
     if (!trying_tlb(c))
         return size_agrees(t, c, "size", lines * line);
-    const double entries = number(t, c, "entries");
+    const double entries = number(t, c, "entries"),
+                 region = number(t, c, "region");
     return size_agrees(t, c, "entries", lines) &&
-           number(t, c, "page") <= number(t, c, "region") &&
-           size_agrees(t, c, "reach", entries * number(t, c, "region"));
+           (region == 0 || number(t, c, "page") <= region) &&
+           size_agrees(t, c, "reach", entries * region);
 }
 
 /* Twice as much, or a list that lacks its last. */
@@ -360,11 +372,10 @@ static int try_all(struct search *s)
     status = status ? status
                     : try_number(s, "reach", number(t, c, "entries") * line);
     status = status ? status : try_number(s, "page", number(t, c, "region"));
-    status = status
-                 ? status
-                 : try_number(s, "slice_modulo",
-                              by(sets * fmax(1, number(t, c, "slice_modulo")),
-                                 sets_by_bits(t, c)));
+    status = status ? status
+                    : try_number(s, "slice_modulo",
+                                 by(sets * number_or_one(t, c, "slice_modulo"),
+                                    sets_by_bits(t, c)));
     status = status ? status : try_set_ways(s, number(t, c, "entries"));
     status = status ? status : try_policies(s);
     return status ? status : try_bits(s);
@@ -409,7 +420,7 @@ static void blame_what_is_left(struct trying *t, const struct suspicion *s,
         f = trying_find(t, s->component, names[i]);
     if (f == NULL)
         return;
-    if (s->trials == 0) {
+    if (failed == 0) {
         trying_repair(t, f, value_copy(&f->value),
                       "it contradicts what else was found, and no other value "
                       "of one finding would not");

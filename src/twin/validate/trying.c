@@ -1,5 +1,6 @@
 #include "twin/validate/trying.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,16 @@ struct finding *trying_find(struct trying *t, const char *component,
                : NULL;
 }
 
+struct finding *trying_sure(struct trying *t, const char *component,
+                            const char *attribute)
+{
+    struct finding *const f = trying_find(t, component, attribute);
+    return f != NULL &&
+                   (f->status == STATUS_MEASURED || f->status == STATUS_DERIVED)
+               ? f
+               : NULL;
+}
+
 void trying_lend(struct trying *t, struct finding *f, struct value value)
 {
     t->lent_value = f->value;
@@ -99,17 +110,36 @@ bool trying_unknown(const struct trying *t, const struct finding *f)
     return false;
 }
 
-void trying_repair(struct trying *t, struct finding *f, struct value value,
-                   const char *because)
+static double number_of(const struct value *v)
+{
+    return v->kind == VALUE_NUMBER ? v->number : NAN;
+}
+
+/* Takes `value` over. */
+static void repair(struct trying *t, struct finding *f, struct value value,
+                   double other, const char *because)
 {
     if (t->repair_count == REPAIRS_MOST || trying_repaired(t, f)) {
         value_free(&value);
         return;
     }
     char *const why = xstrdup(because);
-    t->repairs[t->repair_count++] = (struct repair){f, f->value, why};
+    t->repairs[t->repair_count++] = (struct repair){f, f->value, other, why};
     f->value = value;
     t->verdict.doubted++;
+}
+
+void trying_repair(struct trying *t, struct finding *f, struct value value,
+                   const char *because)
+{
+    const double other = number_of(&value);
+    repair(t, f, value, other, because);
+}
+
+void trying_doubt(struct trying *t, struct finding *f,
+                  const struct value *other, const char *because)
+{
+    repair(t, f, value_copy(&f->value), number_of(other), because);
 }
 
 void trying_note(struct trying *t, const char *component, const char *attribute,

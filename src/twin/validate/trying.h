@@ -12,6 +12,7 @@
 struct repair {
     struct finding *finding;
     struct value reported;
+    double other; /* a number that it may be in its stead; NAN: none */
     char *because;
 };
 
@@ -24,7 +25,8 @@ struct trying {
     struct rng rng;
     struct validation verdict;
     bool brief;
-    bool means_only;    /* where loads are found is not asked */
+    bool means_only;    /* where loads are found is not asked; what contradicts
+                           itself is seen without */
     char excuse[256];   /* why something was not asked, the first */
     double until;       /* now_seconds(), after which nothing more is asked */
     double disturbance; /* cycles that late loads add to each on average */
@@ -56,6 +58,10 @@ bool trying_tlb(const char *component);
 /* The finding to change, NULL if it has no value. */
 struct finding *trying_find(struct trying *trying, const char *component,
                             const char *attribute);
+/* As above, of what is said for sure: no bound, and not in doubt itself.  That
+ * alone contradicts others, or tells what they must be. */
+struct finding *trying_sure(struct trying *trying, const char *component,
+                            const char *attribute);
 /* Its value is another, which stays the caller's, until it is returned. */
 void trying_lend(struct trying *trying, struct finding *finding,
                  struct value value);
@@ -63,6 +69,9 @@ void trying_return(struct trying *trying);
 /* Its value is another until the end, when it is in doubt because of that. */
 void trying_repair(struct trying *trying, struct finding *finding,
                    struct value value, const char *because);
+/* As above, and the value stays; it may be the other one, too. */
+void trying_doubt(struct trying *trying, struct finding *finding,
+                  const struct value *other, const char *because);
 bool trying_repaired(const struct trying *trying, const struct finding *f);
 /* True if it is wrong and no other value was found for it. */
 bool trying_unknown(const struct trying *trying, const struct finding *f);

@@ -10,6 +10,16 @@
 #include "twin/profile.h"
 #include "twin/validate/trying.h"
 
+/* What was reported, and what it may be in its stead, for all that is known. */
+static void reach_other(struct finding *f, double other)
+{
+    const double told = f->value.kind == VALUE_NUMBER ? f->value.number : NAN;
+    f->has_interval = isfinite(told) && isfinite(other) && told != other;
+    f->interval[0] = fmin(told, other);
+    f->interval[1] = fmax(told, other);
+    f->confidence = -1;
+}
+
 /* What was reported stands again, in doubt: first all values, then, which takes
  * memory, why. */
 static void give_back(struct trying *t)
@@ -20,7 +30,7 @@ static void give_back(struct trying *t)
         value_free(&r->finding->value);
         r->finding->value = r->reported;
         r->finding->status = STATUS_IN_DOUBT;
-        r->finding->has_interval = false;
+        reach_other(r->finding, r->other);
     }
     for (size_t i = 0; i < t->repair_count; i++) {
         finding_because(t->repairs[i].finding, "%s", t->repairs[i].because);
@@ -63,7 +73,7 @@ static int try_all(void *trying, struct error *err)
     struct trying *const t = trying;
     (void)err;
     const int status = try_means(t);
-    return status == 0 && !t->means_only ? try_structure(t) : status;
+    return status == 0 ? try_structure(t) : status;
 }
 
 int twin_validate(struct results *results, struct prober *device,

@@ -23,7 +23,8 @@ struct validation {
 /* How much of it is asked. */
 struct validation_wish {
     double seconds;  /* at most so long; 0: as long as it takes */
-    bool means_only; /* what loads cost, and not where they are found */
+    bool means_only; /* what loads cost, and not where they are found: of that
+                        only what contradicts itself is seen */
     bool brief;      /* only sums are told, and what is in doubt */
 };
 
