@@ -475,6 +475,36 @@ START_TEST(what_lies_near_is_no_hit)
 }
 END_TEST
 
+/* Parts of which little is looked at by each of many SMs. */
+static const struct gpu full_parts[] = {
+    /* Of 128 lines 32 SMs look at one each, and load another before: what hits
+     * comes before what misses, which would push it out.  Buggy result:
+     * 16416 to 17530 B. */
+    {.name = "few lines for many SMs",
+     .partitions = PARTED("[12, 13, 15, 17, 19]", "150"),
+     .policy = "nru",
+     .sms = 64,
+     .size = MIB / 32},
+    /* Its code waits for what an SM ran before it looks, unless it looks all
+     * the time.  Buggy result: 66848 to 69195 B. */
+    {.name = "a small cache of code",
+     .partitions = PARTED("[12, 13, 15, 17, 19]", "150"),
+     .policy = "fifo",
+     .sms = 16,
+     .size = MIB / 8,
+     .index = "caches/i0={'line':128,'sets':3,'ways':10,'policy':'random'} "
+              "paths/instruction={'i0':4,'memory':138}"},
+};
+
+START_TEST(a_part_holds_no_more_than_fits)
+{
+    const struct gpu *const g = &full_parts[_i];
+    json_t *const findings = found_alone(g, "overfill");
+    expect_near(findings, "l2.near_size", g->size / 2);
+    json_decref(findings);
+}
+END_TEST
+
 START_TEST(sides_are_found_as_they_are)
 {
     const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
@@ -506,6 +536,8 @@ Suite *suite_truth_partitions(void)
     tcase_add_test(t, copies_that_are_gone_are_not_hits);
     tcase_add_test(t, a_small_one_copies_fewer_lines);
     tcase_add_test(t, what_lies_near_is_no_hit);
+    tcase_add_loop_test(t, a_part_holds_no_more_than_fits, 0,
+                        (int)COUNT_OF(full_parts));
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));

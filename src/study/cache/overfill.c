@@ -70,6 +70,8 @@ enum { POOL_SIZES = 64, POOL_LEAST = 4 };
 enum { LAUNCHES_FEW = 128, LAUNCHES_MANY = 1024 };
 /* SMs that ask at once of caches that each has. */
 enum { SMS = 16 };
+/* No list names a higher one. */
+enum { SMS_OF_LIST = 1024 };
 /* Warps of an SM that load what all share; of its own caches, which warps may
  * have copies of, the one that looks. */
 enum { WARPS = 8 };
@@ -93,6 +95,8 @@ enum { WHOLE = -1 };
 
 /* What looks change of a size, and lines that were there before, at most. */
 static const double held_give = 0.002;
+/* What spikes and refreshes of memory make late of any loads: one in 200. */
+static const double late_give = 0.005;
 
 /* ---- one experiment ---------------------------------------------------- */
 
@@ -102,11 +106,22 @@ struct dose {
     uint64_t apart; /* lines from one of the pool to the next; 0: 1 */
     bool fresh;     /* the cache is empty before */
     bool paired;    /* with each comes the one that leads it */
+    bool fits;      /* all of the pool */
 };
+
+/* SMs that ask.  They look at what they share at once, and looks whose leads
+ * hit come before those whose leads miss, which mostly miss, too, and so find
+ * what these push out.  So where it has few lines few ask: all looks of a trial
+ * are a sixteenth of them. */
+static uint64_t askers(const struct flood *q)
+{
+    const uint64_t lines = q->lines / (2 * LOOKS_PART);
+    return q->row->of_sm ? q->sms : u64_within(1, lines, q->sms);
+}
 
 static uint64_t sharers(const struct flood *q)
 {
-    return q->row->of_sm ? 1 : q->sms;
+    return q->row->of_sm ? 1 : askers(q);
 }
 
 /* Before each look: what leads takes a line's place, and may be looked at
@@ -145,7 +160,7 @@ static uint64_t looks_each(const struct flood *q)
 static bool stays_full(const struct flood *q, const struct dose *d)
 {
     return !q->row->of_sm && d->members == d->pool &&
-           (double)d->pool > roughly * (double)q->lines;
+           (d->fits || (double)d->pool > roughly * (double)q->lines);
 }
 
 /* Trials that push out what other loads brought, but for the first that is
@@ -156,6 +171,8 @@ static uint64_t settling(const struct flood *q, const struct dose *d)
     const double loads = (double)d->members / (double)q->lines / roughly;
     const uint64_t fills =
         (LINES_SETTLE * q->lines + d->members - 1) / d->members;
+    if (d->fits)
+        return SETTLE_MOST;
     if (stays_full(q, d))
         return (uint64_t)fmin(
             FILLS_MOST, 1 + ceil(fmax(0, picked_least - loads) / (loads - 1)));
@@ -197,15 +214,25 @@ static const char *words_of(const struct flood *q, const struct dose *d,
                     d->fresh, beside_of(q, d), lead_of(q, d), either, once);
 }
 
+/* So many SMs of those beside the part. */
+static const char *sms_beside(const struct flood *q, uint64_t sms)
+{
+    bool in[SMS_OF_LIST] = {false};
+    text_to_set(fact_sides(q->lab)->sms[q->side], in, COUNT_OF(in));
+    for (size_t i = 0; i < COUNT_OF(in); i++)
+        if (in[i] && sms-- == 0)
+            return arena_adopt(&q->lab->memory, text_ranges(in, i));
+    return fact_sides(q->lab)->sms[q->side];
+}
+
 /* Caches that SMs may share are asked by one SM where their members differ. */
 static const struct samples *probe_dose(struct flood *q, const struct dose *d)
 {
-    const uint64_t sms = d->fresh ? 1 : q->sms;
+    const uint64_t sms = d->fresh ? 1 : askers(q);
     const char *const who =
-        q->side != WHOLE
-            ? lab_text(q->lab, "%s %s", fact_sides(q->lab)->sms[q->side],
-                       homes_words(q->lab, q->homes, q->side))
-            : lab_text(q->lab, "0-%" PRIu64, sms - 1);
+        q->side != WHOLE ? lab_text(q->lab, "%s %s", sms_beside(q, sms),
+                                    homes_words(q->lab, q->homes, q->side))
+                         : lab_text(q->lab, "0-%" PRIu64, sms - 1);
     return lab_probe(q->lab, "overfill %s %s together=%d warps=%u sms=%s",
                      q->row->load, words_of(q, d, sms), !q->row->of_sm,
                      q->row->of_sm ? 1 : lab_warps(q->lab, WARPS), who);
@@ -251,23 +278,41 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
     return count_lines(q, d, probe_dose(q, d));
 }
 
-/* The share of looks that cost as much as misses, of so many lines that lie
- * together. */
-static double share_late(struct flood *q, uint64_t lines)
+/* The share of looks that cost as much as misses, of lines that are there. */
+static double share_late(struct flood *q, const struct dose *d)
 {
-    struct dose d = {.pool = 2, .members = lines, .looks = LOOKS_FEW};
-    while (d.pool < d.members)
-        d.pool *= 2;
-    const struct samples *const s = probe_dose(q, &d);
+    const struct samples *const s = probe_dose(q, d);
     if (!lab_ok(q->lab))
         return 0;
-    const struct occupancy_looks l = looks_of(q, &d, s);
+    const struct occupancy_looks l = looks_of(q, d, s);
     double seen = 0, there = 0;
     for (size_t i = 0; i < OCCUPANCY_QUARTERS; i++) {
         seen += l.seen[i];
         there += l.there[i];
     }
     return fmax(0, 1 - there / seen);
+}
+
+/* … of so many that lie together, and are loaded anew for each trial. */
+static double share_late_of(struct flood *q, uint64_t lines)
+{
+    struct dose d = {.pool = 2, .members = lines, .looks = LOOKS_FEW};
+    while (d.pool < d.members)
+        d.pool *= 2;
+    return share_late(q, &d);
+}
+
+/* … of as many at most that are loaded once, as those are of a cache that stays
+ * full: between its looks an SM runs no other code, of which a small cache of
+ * code lets the next look wait. */
+static double share_late_of_full(struct flood *q, uint64_t lines,
+                                 uint64_t least)
+{
+    struct dose d = {.pool = 2, .looks = LOOKS_FEW, .fits = true};
+    while (2 * d.pool <= lines || d.pool < least)
+        d.pool *= 2;
+    d.members = d.pool;
+    return share_late(q, &d);
 }
 
 /*
@@ -282,14 +327,16 @@ static void learn_late(struct flood *q)
     const uint64_t least = looks_each(q) * sharers(q);
     uint64_t lines = u64_max(q->lines / 4, least);
     q->late = 0;
-    double late = share_late(q, lines);
+    double late = share_late_of(q, lines);
     while (lab_ok(q->lab) && late > held_give && lines / 2 >= least) {
         const double before = late;
-        late = share_late(q, lines /= 2);
+        late = share_late_of(q, lines /= 2);
         /* 3.3 standard errors, as in reach_of(). */
         if (late > before - 3.3 * sqrt(before / LOOKS_FEW))
             break;
     }
+    if (lab_ok(q->lab) && late > late_give && !q->row->of_sm)
+        late = fmin(late, share_late_of_full(q, lines, least));
     q->late = late;
 }
 
@@ -559,7 +606,7 @@ static void report_held(const struct flood *q, struct finding *f,
 
 static uint64_t count_sms(const char *list)
 {
-    bool in[1024] = {false};
+    bool in[SMS_OF_LIST] = {false};
     uint64_t count = 0;
     text_to_set(list, in, COUNT_OF(in));
     for (size_t i = 0; i < COUNT_OF(in); i++)
