@@ -112,6 +112,10 @@ static const struct {
      "paths/constant={'const_l1': 18, 'const_l15': 65, 'l2': 281, "
      "'memory': 812}",
      "const_l1.line", 64},
+    /* Three ways in four keep what came first, for many laps. */
+    {"caches/l1={'line': 128, 'sector': 128, 'sets': 32, 'ways': 4, "
+     "'policy': {'kind': 'weighted', 'weights': [20, 1, 1, 1]}}",
+     "l1.line", 128},
 };
 
 START_TEST(lines_are_found_whatever_the_index)

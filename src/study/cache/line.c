@@ -585,6 +585,7 @@ enum { TRIALS_LEAST = 3 };
 
 struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
+    bool fresh; /* each trial finds the cache of an SM empty */
 };
 
 /* Pool 0: so many may not be loaded.  Twice as many as would fit are enough. */
@@ -633,9 +634,10 @@ static double share_left(const struct line_question *q, const struct pairs *p,
         q->lab,
         "overfill %s bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
         " looks=%" PRIu64 " trials=%" PRIu64 " settle=%" PRIu64
-        " beside=%" PRIu64 " warps=%u lead=%d",
+        " fresh=%d beside=%" PRIu64 " warps=%u lead=%d",
         q->row->load, p->pool * p->apart, p->apart, p->members, t.looks, t.kept,
-        t.settle, beside, q->row->of_sm ? 1 : lab_warps(q->lab, WARPS),
+        t.settle, p->fresh, beside,
+        q->row->of_sm ? 1 : lab_warps(q->lab, WARPS),
         q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
         return -1;
@@ -782,26 +784,46 @@ static bool learn_limit(struct line_question *q)
 
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
+/* What pairs check. */
+static uint64_t line_of_rings(const struct line_question *q)
+{
+    return q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
+}
+
 /* So many of the single ones are there if the cache is 1.8 times as large as
  * rings told, since twice as many as these were loaded. */
 static const double nearly_all = 1.8 / 2;
+
+/*
+ * Of elements that share a line as many are there, or more, as those beside
+ * them are elements, too.  Where a policy keeps what came first, or was looked
+ * at, most of a cache may be of the trials before, and the new lines are too
+ * few to make the difference.  So what rings deny, and what is less than as
+ * many, is asked of an SM's cache by trials of which none is before.
+ */
+static bool may_be_of_before(const struct line_question *q,
+                             const struct pairs *p, double quotient)
+{
+    return q->row->of_sm && !p->fresh &&
+           (quotient < 1 || p->apart >= line_of_rings(q));
+}
 
 /* Whether elements so far apart share a line.  If that is the line half of the
  * single ones are there at most, since twice as many as fit were loaded; where
  * nearly all are, though so many more were loaded, it is not.  If lines are
  * half as long, sets of 16 ways that they come to by chance have room for nine
  * in ten (Poisson's law). */
-static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
-                                  uint64_t times, bool *few)
+static enum paired pairs_ask_once(const struct line_question *q,
+                                  const struct pairs *p, uint64_t times,
+                                  bool *few)
 {
-    const struct pairs p = pairs_of(q, apart, times);
-    if (p.pool == 0)
+    if (p->pool == 0)
         return PAIRS_UNKNOWN;
-    const double alone = share_left(q, &p, 0);
+    const double alone = share_left(q, p, 0);
     if (lab_ok(q->lab) && alone > nearly_all)
         return times > OVERFILL ? PAIRS_DO_NOT : PAIRS_UNKNOWN;
-    const double left = alone > 0 ? share_left(q, &p, apart) : -1;
-    const struct trials t = trials_of(q, &p);
+    const double left = alone > 0 ? share_left(q, p, p->apart) : -1;
+    const struct trials t = trials_of(q, p);
     const bool tell =
         alone * q->told * (double)(t.looks * t.kept) >= left_least;
     *few = *few || !tell;
@@ -810,6 +832,11 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
     const double quotient = left / alone;
     if (quotient < half_most)
         return PAIRS_DO_NOT;
+    if (may_be_of_before(q, p, quotient)) {
+        struct pairs fresh = *p;
+        fresh.fresh = true;
+        return pairs_ask_once(q, &fresh, times, few);
+    }
     return quotient > all_least && alone <= left_most ? PAIRS_SHARE
                                                       : PAIRS_UNKNOWN;
 }
@@ -823,8 +850,10 @@ static enum paired pairs_ask(const struct line_question *q, uint64_t apart)
     bool few = false;
     for (uint64_t times = OVERFILL; lab_ok(q->lab) && p == PAIRS_UNKNOWN &&
                                     times > 0 && times <= OVERFILL_MOST;
-         times = few ? times / 2 : times * 2)
-        p = pairs_ask_once(q, apart, times, &few);
+         times = few ? times / 2 : times * 2) {
+        const struct pairs pairs = pairs_of(q, apart, times);
+        p = pairs_ask_once(q, &pairs, times, &few);
+    }
     return p;
 }
 
@@ -860,8 +889,7 @@ static bool is_everywhere(const struct line_question *q, uint64_t line)
  * than the sector. */
 static void check_by_pairs(struct line_question *q, struct finding *f)
 {
-    const uint64_t line =
-        q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
+    const uint64_t line = line_of_rings(q);
     struct paired_line l = {.bytes = line};
     if (q->line->bound || q->sector->bound || is_everywhere(q, line))
         return;
