@@ -78,6 +78,15 @@ static const struct unlike unlikes[] = {
      "'policy': 'nru'} paths/global.ca={'l2': 302, 'memory': 691} "
      "paths/local={'l1': 29, 'l2': 302, 'memory': 691}",
      "copies", "l1.per_sm", "1"},
+    /* Half of the misses find L2 near, for less than half of what all cost. */
+    {"sms=4 caches/texture={'line': 32, 'sector': 32, 'sets': 32, 'ways': 16} "
+     "caches/l2={'line': 64, 'sector': 64, 'sets': 128, 'ways': 16, "
+     "'scope': 'gpu', 'partitions': {'bits': [13, 14, 17, 18, 19], "
+     "'far_cycles': 178, 'replicates': true}} "
+     "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300} "
+     "paths/global={'l2': 119, 'memory': 386} "
+     "paths/texture={'texture': 110, 'l2': 170, 'memory': 437}",
+     "sector", "texture.sector", "32"},
     /* Cold texture loads find L2 far, and rings that cost as much miss its near
      * part, which is small. */
     {"sms=2 caches/l1={'line': 64, 'sector': 64, 'sets': 26, 'ways': 8, "

@@ -41,7 +41,22 @@ enum { SIDE = 4096 / ELEMENT };
  * another hit, and a miss costs more than these do by as much as anywhere. */
 struct miss_rule {
     double above, more; /* cycles; half of what a miss adds */
+    double nearest; /* … and from there on where clearly many cost more than
+                       that, but not more than `above`; 0: nowhere */
 };
+
+/* What misses the cache of an SM finds L2 near or far, or nothing there, and
+ * rings hold all of that: what is near may cost less than half-way to them.
+ * Clearly many loads that do are no spikes. */
+static double above_of(const struct miss_rule *rule, const double *cycles,
+                       size_t count)
+{
+    if (rule->nearest == 0)
+        return rule->above;
+    const size_t near = hits_above(cycles, count, rule->nearest) -
+                        hits_above(cycles, count, rule->above);
+    return near * HITS_CLEARLY >= count ? rule->nearest : rule->above;
+}
 
 static double above_near(const struct miss_rule *rule, const double *cycles,
                          size_t count)
@@ -55,7 +70,7 @@ static const char *look_again(struct lab *lab, const char *text,
                               struct laps_seen *seen)
 {
     const struct column cycles = lab_column(lab, "cycles", "%s", text);
-    double above = rule->above;
+    double above = above_of(rule, cycles.at, cycles.count);
     seen->elements = cycles.count < COUNT_OF(seen->slow) ? cycles.count
                                                          : COUNT_OF(seen->slow);
     for (size_t i = 0; i < seen->elements; i++) {
@@ -234,17 +249,6 @@ static bool is_told(const struct laps_seen *seen)
     return gap > 0 && (gap & (gap - 1)) == 0 && share >= share_least;
 }
 
-/* Half-way between what rings say that hits and misses cost.  Of what SMs share
- * also above what most cost: what one has is as near to it as all of it. */
-static struct miss_rule half_way(struct lab *lab, const struct level_row *row)
-{
-    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
-    return (struct miss_rule){
-        .above = hits_limit(b->hit, b->miss) + fact_trace(lab)->cycles,
-        .more = row->of_sm ? 0 : (b->miss - b->hit) / 2,
-    };
-}
-
 /* Rings that are too large for L2, too, or that lie in a far part of it, say
  * too much: a quarter of the way; of what has parts rings say what a hit costs
  * in both, and here most cost what one does in one of them. */
@@ -256,6 +260,18 @@ static struct miss_rule quarter_way(struct lab *lab,
     return (struct miss_rule){
         .above = row->of_sm ? b->hit + more + fact_trace(lab)->cycles : 0,
         .more = row->of_sm ? 0 : more,
+    };
+}
+
+/* Half-way between what rings say that hits and misses cost.  Of what SMs share
+ * also above what most cost: what one has is as near to it as all of it. */
+static struct miss_rule half_way(struct lab *lab, const struct level_row *row)
+{
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
+    return (struct miss_rule){
+        .above = hits_limit(b->hit, b->miss) + fact_trace(lab)->cycles,
+        .more = row->of_sm ? 0 : (b->miss - b->hit) / 2,
+        .nearest = row->of_sm ? quarter_way(lab, row).above : 0,
     };
 }
 
