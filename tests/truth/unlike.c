@@ -78,6 +78,17 @@ static const struct unlike unlikes[] = {
      "'policy': 'nru'} paths/global.ca={'l2': 302, 'memory': 691} "
      "paths/local={'l1': 29, 'l2': 302, 'memory': 691}",
      "copies", "l1.per_sm", "1"},
+    /* The memory of some warps comes to one half of the sets, that of others
+     * to the other: they push nothing of each other's out. */
+    {"sms=2 caches/l1={'line': 64, 'sector': 64, 'sets': 2, 'ways': 64, "
+     "'set_bits': [[17, 18]]} "
+     "paths/local={'l1': 40, 'l2': 200, 'memory': 500}",
+     "copies", "l1.per_sm", "1"},
+    /* … and where there are two copies there are no four. */
+    {"sms=2 caches/l1={'line': 64, 'sector': 64, 'sets': 2, 'ways': 64, "
+     "'set_bits': [[17, 18]], 'copies_per_sm': 2} "
+     "paths/local={'l1': 40, 'l2': 200, 'memory': 500}",
+     "copies", "l1.per_sm", "2"},
     /* Half of the misses find L2 near, for less than half of what all cost. */
     {"sms=4 caches/texture={'line': 32, 'sector': 32, 'sets': 32, 'ways': 16} "
      "caches/l2={'line': 64, 'sector': 64, 'sets': 128, 'ways': 16, "

@@ -65,6 +65,7 @@ struct instances_question {
     const struct fact_first_level *first;
     double next; /* cycles up to which a load hits the next cache; 0: none */
     struct finding *per_sm, *copy_of_warp, *sms_sharing, *next_sharing;
+    bool uneven; /* a flood in a row left alone what a strewn one did not */
 };
 
 /* How many of another reader's lines were not found: in the first cache, and
@@ -92,9 +93,10 @@ static void refuse(struct finding *f, struct finding *also, const char *why)
         finding_none(also, "%s", why);
 }
 
-/* So many loads of a reader, over and over, and what they push out. */
+/* So many loads of a reader, over and over, or fewer over as many bytes that
+ * are farther apart, and what they push out. */
 struct flood {
-    uint64_t loads;
+    uint64_t loads, apart;
     unsigned laps;
     struct first_level_group group;
 };
@@ -128,7 +130,7 @@ static void add_flood(struct script *s, size_t base, size_t other,
     for (size_t lane = 0; lane < LANES; lane++)
         first_level_time(s, base + lane, flood->group);
     for (unsigned lap = 0; lap < flood->laps; lap++)
-        first_level_overfill(s, other, flood->loads);
+        first_level_overfill_by(s, other, flood->loads, flood->apart);
     for (size_t lane = 0; lane < LANES; lane++)
         first_level_time(s, base + lane, flood->group);
 }
@@ -342,35 +344,105 @@ static void add_pairs(struct script *s, const struct readers *r)
             add_pair(s, r->base, i);
 }
 
-static void add_floods(const struct instances_question *q, struct script *s,
-                       const struct readers *r, unsigned times)
+static void add_floods(struct script *s, const struct readers *r,
+                       const struct flood *flood)
 {
     const size_t lanes = r->count;
-    const uint64_t loads = first_level_flood(q->first, q->row, times);
-    const struct flood flood = {
-        loads, loads < 2 * q->first->overfill ? 2 : 1, {0, q->first->loads}};
-    add_flood(s, lanes, r->base, &flood);
+    add_flood(s, lanes, r->base, flood);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
-            add_flood(s, lanes, i, &flood);
-    add_flood(s, lanes, r->base, &flood);
+            add_flood(s, lanes, i, flood);
+    add_flood(s, lanes, r->base, flood);
+}
+
+static struct flood in_a_row(const struct instances_question *q, unsigned times)
+{
+    const uint64_t loads = first_level_flood(q->first, q->row, times);
+    return (struct flood){.loads = loads,
+                          .apart = FIRST_LEVEL_APART,
+                          .laps = loads < 2 * q->first->overfill ? 2 : 1,
+                          .group = {0, q->first->loads}};
+}
+
+/* Over so many bytes, each an odd number of lines from the next. */
+enum {
+    STREWN_BYTES = 1 << 20,
+    STREWN_LOADS = STREWN_BYTES / FIRST_LEVEL_APART
+};
+/* Of half of the sets, or a quarter, as many lines are pushed out by so many
+ * times fewer loads than of all: hence from four times as many on. */
+enum { STREWN_TIMES = 4, STREWN_TAKES = 4 };
+
+static struct flood strewn(const struct instances_question *q, unsigned times)
+{
+    const uint64_t rows = STREWN_LOADS / (times * q->first->overfill);
+    return (struct flood){.loads = STREWN_LOADS,
+                          .apart = FIRST_LEVEL_APART *
+                                   (rows > 0 ? (rows - 1) | 1 : 1),
+                          .laps = 1,
+                          .group = {0, q->first->loads}};
+}
+
+/* By floods, or by pairs where there is none. */
+static void ask_once(const struct instances_question *q, struct readers *r,
+                     const struct flood *flood, unsigned take)
+{
+    struct script s = script_of(q, r);
+    if (flood != NULL)
+        add_floods(&s, r, flood);
+    else
+        add_pairs(&s, r);
+    const struct column v = lab_column(q->lab, "cycles", "visit %s take=%u",
+                                       script_text(&s, q->lab), take);
+    if (lab_ok(q->lab))
+        judge_readers(q, v.at, r);
+}
+
+static bool is_left_alone(const struct readers *r, size_t i)
+{
+    return r->copy[i] < 0 &&
+           tally_seen(r->seen[i].missed, r->seen[i].asked) == TALLY_ALL;
+}
+
+/*
+ * A hashed index may deal the lines of one reader to half of the sets, or
+ * fewer, and those of another, which has memory of its own, to others: then a
+ * flood leaves alone what is in the same copy.  Lines that are strewn over far
+ * more memory come to all sets.  So those that left the lines of `base` alone
+ * are asked by such floods; what these say counts.
+ */
+static void ask_strewn(struct instances_question *q, struct readers *r)
+{
+    struct readers again = *r;
+    for (size_t i = 0; i < r->count; i++)
+        if (is_left_alone(r, i))
+            again.seen[i] = (struct seen){0};
+        else
+            again.copy[i] = 0;
+    if (unknown(&again) == 0)
+        return;
+    for (unsigned take = 0; take < STREWN_TAKES && lab_ok(q->lab); take++) {
+        const struct flood flood = strewn(q, STREWN_TIMES << take);
+        ask_once(q, &again, &flood, take);
+        if (is_settled(q, &again))
+            break;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (again.copy[i] < 0) {
+            r->seen[i] = again.seen[i];
+            q->uneven = q->uneven ||
+                        tally_seen(again.seen[i].missed, again.seen[i].asked) ==
+                            TALLY_NONE;
+        }
 }
 
 /* What of `base` the readers see: asked again as long as it leaves one of them
  * open, by ever larger floods. */
-static void ask_others(const struct instances_question *q, struct readers *r)
+static void ask_others(struct instances_question *q, struct readers *r)
 {
-    for (unsigned take = 0; take < TAKES; take++) {
-        struct script s = script_of(q, r);
-        if (q->row->memory_is_own)
-            add_floods(q, &s, r, 2u << take);
-        else
-            add_pairs(&s, r);
-        const struct column v = lab_column(q->lab, "cycles", "visit %s take=%u",
-                                           script_text(&s, q->lab), take);
-        if (!lab_ok(q->lab))
-            return;
-        judge_readers(q, v.at, r);
+    for (unsigned take = 0; take < TAKES && lab_ok(q->lab); take++) {
+        const struct flood flood = in_a_row(q, 2u << take);
+        ask_once(q, r, q->row->memory_is_own ? &flood : NULL, take);
         if (is_settled(q, r))
             return;
     }
@@ -378,12 +450,14 @@ static void ask_others(const struct instances_question *q, struct readers *r)
 
 /* ---- warps of an SM --------------------------------------------------- */
 
-static void ask_about_warp(const struct instances_question *q, size_t base,
+static void ask_about_warp(struct instances_question *q, size_t base,
                            struct readers *r)
 {
     r->base = base;
     memset(r->seen, 0, sizeof r->seen);
     ask_others(q, r);
+    if (q->row->memory_is_own)
+        ask_strewn(q, r);
 }
 
 /* Gives `copy` to all warps that use the one of `base`; false if one of them
@@ -451,7 +525,7 @@ static void conclude_warps(const struct instances_question *q,
 }
 
 /* The lowest warp without a number begins a copy. */
-static void ask_warps(const struct instances_question *q)
+static void ask_warps(struct instances_question *q)
 {
     struct readers r = {.count = lab_warps(q->lab, WARPS)};
     size_t first[WARPS];
@@ -495,14 +569,16 @@ static size_t sms_at_once(const struct instances_question *q)
 }
 
 /* SM 0 and those from `first` on. */
-static void ask_some_sms(const struct instances_question *q, size_t first,
-                         size_t sms, struct sharers *own, struct sharers *next)
+static void ask_some_sms(struct instances_question *q, size_t first, size_t sms,
+                         struct sharers *own, struct sharers *next)
 {
     struct readers r = {.count = 1 + u64_min(sms - first, sms_at_once(q)),
                         .sm = first};
     for (size_t i = 1; i < r.count; i++)
         r.copy[i] = -1;
     ask_others(q, &r);
+    if (q->uneven)
+        ask_strewn(q, &r);
     for (size_t i = 1; i < r.count; i++) {
         count_sharer(own, r.seen[i].missed, r.seen[i].asked);
         count_sharer(next, r.seen[i].next_missed, r.seen[i].next_asked);
@@ -539,7 +615,7 @@ static void conclude_next(const struct instances_question *q,
         conclude_sms(q->next_sharing, next, all);
 }
 
-static void ask_sms(const struct instances_question *q)
+static void ask_sms(struct instances_question *q)
 {
     const size_t all = lab_sms(q->lab), sms = u64_min(all, SMS_MOST);
     struct sharers own = {.shared = 1, .asked = 1}, next = own;
@@ -589,8 +665,8 @@ static const char *why_not(const struct instances_question *q,
 
 /* Asks; the experiments are evidence of both findings, of which the second may
  * be NULL. */
-static void ask_and_cite(const struct instances_question *q,
-                         void (*ask)(const struct instances_question *),
+static void ask_and_cite(struct instances_question *q,
+                         void (*ask)(struct instances_question *),
                          struct finding *f, struct finding *also)
 {
     lab_cite(q->lab, f);
@@ -603,7 +679,7 @@ static void ask_and_cite(const struct instances_question *q,
         refuse(f, also, why);
 }
 
-static void instances_ask(const struct instances_question *q)
+static void instances_ask(struct instances_question *q)
 {
     ask_and_cite(q, ask_warps, q->per_sm, q->copy_of_warp);
     if (q->sms_sharing != NULL)
@@ -682,7 +758,7 @@ static void instances_run(struct lab *lab)
         LEVEL_CONST_L1,
     };
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
-        const struct instances_question q = question_of(lab, asked[i]);
+        struct instances_question q = question_of(lab, asked[i]);
         const char *const why = why_not(&q, level_table[asked[i]].component);
         lab_about(lab, asked[i]);
         if (why == NULL) {
