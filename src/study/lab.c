@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/hits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -192,6 +193,23 @@ struct column lab_column_of(struct lab *lab, const struct samples *s,
     const size_t column = s->rows > 0 ? samples_column(s, name) : 0;
     for (size_t row = 0; row < s->rows; row++)
         c.at[row] = (double)samples_at(s, row, column);
+    return c;
+}
+
+struct column lab_column_counted(struct lab *lab, const struct samples *s,
+                                 const char *name)
+{
+    const struct column each = lab_column_of(lab, s, name);
+    const struct column alike = lab_column_of(lab, s, "count");
+    size_t all = 0, n = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        all += (size_t)alike.at[row];
+    const struct column c = {.at = lab_alloc(lab, all, sizeof *c.at),
+                             .count = all,
+                             .experiment = s->experiment};
+    for (size_t row = 0; row < s->rows; row++)
+        for (size_t end = n + (size_t)alike.at[row]; n < end; n++)
+            c.at[n] = each.at[row];
     return c;
 }
 
@@ -936,6 +954,22 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
                     "trace %s bytes=%d stride=%u flush=%" PRIu64
                     " warm=0 shift=%" PRIu64,
                     row->load, LAB_SECTOR_BYTES, row->apart, flush, shift);
+}
+
+/* Of an L2 in two parts a near hit may cost less than half-way to the mean of
+ * near and far, and is no hit of an SM's cache.  Other than that of a trace,
+ * nobody measured what timing adds to such loads: the cheapest few tell, which
+ * hit the first cache; if they did not, it seems more, and nothing is told. */
+double lab_least_miss(const struct lab *lab, const struct level_row *row,
+                      const struct column *c, double half)
+{
+    const struct fact_bracket *const own = fact_bracket(lab, level_of(row));
+    const struct fact_bracket *const first =
+        row->behind != LEVEL_COUNT ? fact_bracket(lab, row->behind) : own;
+    if (!row->of_sm || c->count == 0)
+        return half;
+    const double timed = stats_quantile(c->at, c->count, 0.005) - first->hit;
+    return hits_least_miss(c->at, c->count, own->hit, timed, half);
 }
 
 /* A line, or what is nearest to it.  Behind another level no more than one of

@@ -140,6 +140,9 @@ struct column {
 };
 struct column lab_column_of(struct lab *lab, const struct samples *samples,
                             const char *name);
+/* … of rows that each say how many `count` are alike: as many numbers. */
+struct column lab_column_counted(struct lab *lab, const struct samples *samples,
+                                 const char *name);
 /* Its median, and its largest. */
 double lab_column_median(struct lab *lab, const struct samples *samples,
                          const char *name);
@@ -333,6 +336,10 @@ void lab_because_short(struct finding *finding, const struct level_row *row);
 /* The words of an experiment that fill the level with its ring, so often. */
 enum { LAB_FILL = 32 };
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
+/* The least that misses of a level cost among loads of the probe overfill, of
+ * which some hit the cache that is asked first; `half` where nothing tells. */
+double lab_least_miss(const struct lab *lab, const struct level_row *row,
+                      const struct column *cycles, double half);
 /* How far the elements of a ring lie apart that leaves no line out. */
 uint64_t lab_ring_stride(const struct lab *lab, const struct level_row *row);
 

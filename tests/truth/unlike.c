@@ -694,6 +694,30 @@ START_TEST(what_l2_has_near_is_no_hit)
 }
 END_TEST
 
+/* Nor is it one where lines are loaded in random order, of which 16 KiB are
+ * left and not 28, or where they push each other out. */
+START_TEST(what_l2_has_near_is_not_left)
+{
+    static const char gpu[] =
+        "sms=2 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, 'ways': "
+        "8} caches/const_l15={'line': 64, 'sector': 64, 'sets': 16, 'ways': "
+        "16} caches/l2={'line': 64, 'sector': 32, 'sets': 256, 'ways': 14, "
+        "'scope': 'gpu', 'partitions': {'bits': [13, 14, 15], 'far_cycles': "
+        "170, 'replicates': false}} "
+        "paths/global={'l2': [116, 132, 493], 'memory': [472, 488, 849]} "
+        "paths/constant={'const_l1': 46, 'const_l15': 88, 'l2': 170, "
+        "'memory': 526}";
+    const struct proposed size =
+        made_proposed(gpu_made("%s", gpu), "overfill", "const_l15", "size");
+    ck_assert_int_eq(size.status, STATUS_MEASURED);
+    ck_assert_double_eq_tol(size.number, 16384, 512);
+    json_t *const findings =
+        truth_findings_of(gpu_made("%s", gpu), "structure");
+    ck_assert_str_eq(truth_text(findings, "const_l15.policy", "value"), "lru");
+    json_decref(findings);
+}
+END_TEST
+
 /* A bit so far above that lines of one distance alone meet it: what rings and
  * sets say of half of an L2 is neither its size nor its sets. */
 START_TEST(sets_beyond_reach_are_not_denied)
@@ -835,6 +859,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, few_lines_deny_no_many);
     tcase_add_test(t, what_comes_back_by_chance_is_not_steady);
     tcase_add_test(t, what_l2_has_near_is_no_hit);
+    tcase_add_test(t, what_l2_has_near_is_not_left);
     tcase_add_test(t, where_rings_begin_they_end_elsewhere);
     tcase_add_test(t, what_a_nearer_cache_keeps_makes_none_larger);
     tcase_add_test(t, a_cache_hardly_larger_is_another);

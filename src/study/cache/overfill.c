@@ -340,6 +340,27 @@ static void learn_late(struct flood *q)
     q->late = late;
 }
 
+/* True if the limit is lower since some that miss cost less than half-way to
+ * what those that find L2 near and far do on average. */
+static bool lowers_limit(struct flood *q, const struct samples *s)
+{
+    const double half = q->limit;
+    if (!q->row->of_sm || !lab_ok(q->lab))
+        return false;
+    const struct column c = lab_column_counted(q->lab, s, "cycles");
+    q->limit = lab_least_miss(q->lab, q->row, &c, half);
+    return q->limit < half;
+}
+
+/* Of lines of which not all are there misses are seen, too. */
+static struct occupancy ask_overfull(struct flood *q, const struct dose *d)
+{
+    const struct samples *const s = probe_dose(q, d);
+    if (lowers_limit(q, s))
+        learn_late(q);
+    return count_lines(q, d, s);
+}
+
 /* ---- what it holds, and its ways --------------------------------------- */
 
 /* Lines from one that is loaded to the next, where they do not lie together. */
@@ -413,7 +434,7 @@ static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
 {
     struct dose d = overfill_of(q, 1, looks);
     learn_late(q);
-    *h = (struct held){.agrees = true, .all = ask_dose(q, &d)};
+    *h = (struct held){.agrees = true, .all = ask_overfull(q, &d)};
     for (unsigned times = 2;
          lab_ok(q->lab) && h->all.lines > share_most * (double)d.members;
          times *= 2) {
@@ -421,13 +442,13 @@ static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
         if (more.pool == 0)
             break;
         d = more;
-        h->all = ask_dose(q, &d);
+        h->all = ask_overfull(q, &d);
     }
     /* If it is larger than it seemed, it held other lines still. */
     if (lab_ok(q->lab) && stays_full(q, &d) &&
         h->all.lines > roughly * (double)q->lines) {
         q->lines = (uint64_t)h->all.lines;
-        h->all = ask_dose(q, &d);
+        h->all = ask_overfull(q, &d);
     }
     return d;
 }

@@ -100,9 +100,10 @@ static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
         lab_column(q->lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
                    level_ring(q->row), bytes, q->stride, times);
-    const size_t slow =
-        hits_above(c.at, c.count,
-                   hits_limit(f->hit, f->miss) + fact_trace(q->lab)->cycles);
+    const double timed = fact_trace(q->lab)->cycles;
+    const double least = hits_least_miss(c.at, c.count, f->hit, timed,
+                                         hits_limit(f->hit, f->miss) + timed);
+    const size_t slow = hits_above(c.at, c.count, least);
     return f->hit + (double)slow / (double)c.count * (f->miss - f->hit);
 }
 
@@ -348,14 +349,11 @@ static double share_left(struct bracket_question *q, uint64_t bytes)
                   q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
                   (q->looks + each - 1) / each, 2, q->row->of_sm ? 0 : LEAD,
                   q->row->of_sm ? 1 : lab_warps(q->lab, WARPS));
-    const struct column cycles = lab_column_of(q->lab, s, "cycles");
-    const struct column count = lab_column_of(q->lab, s, "count");
-    double seen = 0, left = 0;
-    for (size_t i = 0; i < cycles.count; i++) {
-        seen += count.at[i];
-        left += cycles.at[i] < q->sampled_limit ? count.at[i] : 0;
-    }
-    const double share = seen > 0 ? left / seen / q->told : 0;
+    const struct column c = lab_column_counted(q->lab, s, "cycles");
+    const double least = lab_least_miss(q->lab, q->row, &c, q->sampled_limit);
+    const size_t left = c.count - hits_above(c.at, c.count, least);
+    const double share =
+        c.count > 0 ? (double)left / (double)c.count / q->told : 0;
     lab_point(q->lab, q->row->component, "size", &by_samples,
               (struct curve_seen){(double)bytes, share, s->experiment});
     return share;

@@ -749,6 +749,21 @@ static void find_policy(struct structure_question *q)
 
 /* ---- a level ---------------------------------------------------------- */
 
+/* By how much a miss costs more than a hit.  Of an SM's cache before an L2 in
+ * two parts it is the mean of what either answers: where half of that is more
+ * than what the near one adds, which would look like a hit, it is that. */
+static double more_of_miss(const struct structure_question *q)
+{
+    const struct fact_sides *const sides = fact_sides(q->lab);
+    const double mean = q->facts->miss - q->facts->hit;
+    if (q->parts == 2)
+        return sides->miss;
+    if (!q->row->of_sm || sides->parts != 2)
+        return mean;
+    const double near = mean - fmax(sides->far, sides->copied) / 2;
+    return near > 0 && 2 * near < mean ? near : mean;
+}
+
 /* What hits cost in a visit; a miss costs as much more as in a chase. */
 static void find_costs(struct structure_question *q)
 {
@@ -769,8 +784,7 @@ static void find_costs(struct structure_question *q)
     e->hit = hits.cycles;
     if (behind)
         e->hit += q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit;
-    e->miss = e->hit + (q->parts == 2 ? fact_sides(q->lab)->miss
-                                      : q->facts->miss - q->facts->hit);
+    e->miss = e->hit + more_of_miss(q);
     /* Half as many again as were seen of 1000: one deviation of ten. */
     e->disturbed =
         fmax(1.5 * fact_memory(q->lab)->disturbed, assume(ASSUME_DISTURBED));
