@@ -286,6 +286,25 @@ START_TEST(shares_of_ways_that_last_are_told_as_uneven)
 }
 END_TEST
 
+/* What comes at once to constants' second cache are two of its lines, of two
+ * sets: what goes is of either, and no way's share, though uneven. */
+START_TEST(shares_of_ways_of_two_sets_are_not_told)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=64 caches/const_l1={'line': 128, "
+                 "'sector': 128, 'sets': 1, 'ways': 8, 'policy': 'plru'} "
+                 "caches/const_l15={'line': 64, 'sector': 64, 'sets': 16, "
+                 "'ways': 16, 'policy': {'kind': 'weighted', 'weights': "
+                 "[1, 2, 1, 4, 1, 1, 2, 3, 4, 2, 3, 3, 3, 2, 2, 1]}} "
+                 "paths/constant={'const_l1': 40, 'const_l15': 110, "
+                 "'l2': 250, 'memory': 500}"),
+        "structure");
+    check_claim(f, "const_l15", "policy", "weighted");
+    truth_unmeasured(f, "const_l15.policy_weights", "one set lacks");
+    json_decref(f);
+}
+END_TEST
+
 /* Bits above all that a buffer varies, seen only where one piece of memory is
  * mapped far apart; a cache that knows memory by where it is tells nothing. */
 static const struct {
@@ -537,6 +556,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, slices_by_a_remainder_are_found);
     tcase_add_test(t, where_no_ring_ends_it_is_said_which_were_tried);
     tcase_add_test(t, shares_of_ways_that_last_are_told_as_uneven);
+    tcase_add_test(t, shares_of_ways_of_two_sets_are_not_told);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,

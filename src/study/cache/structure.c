@@ -313,7 +313,7 @@ struct weighing {
     size_t early[WAYS_WEIGHED], early_found; /* in the first loads of each */
     /* Of each line; of all. */
     size_t loads[WAYS_WEIGHED + 1], unknown[WAYS_WEIGHED + 1];
-    size_t all_loads, all_unknown;
+    size_t all_loads, all_unknown, all_misses;
     double unevenness;
 };
 
@@ -364,6 +364,7 @@ static void add_launch(struct weighing *w, const struct policy_load *loads,
         w->unknown[loads[i].line] += unknown;
         w->all_loads++;
         w->all_unknown += unknown;
+        w->all_misses += loads[i].outcome == LOAD_MISS;
     }
     w->found += found;
     w->launches += found > 0;
@@ -434,6 +435,20 @@ static bool is_skewed(const struct weighing *w)
                            w->all_loads - w->loads[i], 1e-6))
             return true;
     return false;
+}
+
+/* One line more than its ways is all that a set lacks, so that as many of all
+ * loads miss, whatever the shares.  Where what comes at once are lines of two
+ * sets each lacks another, but by chance, and no victim is one way's: half-way
+ * between. */
+static bool is_one_set(const struct structure_question *q,
+                       const struct weighing *w)
+{
+    const double one = 1 / (double)(w->ways + 1);
+    const double two = 1 - (1 - one) * (1 - one);
+    const double told = (double)(w->all_loads - w->all_unknown);
+    return (double)w->all_misses <=
+           ((one + two) / 2 + q->eviction.disturbed) * told;
 }
 
 /* Whether ways that are followed stay those that they were: else victims are
@@ -574,6 +589,10 @@ static void report_weights(struct structure_question *q,
     report_policy(q, POLICY_WEIGHTED);
     /* Two deviations of a share of a half. */
     const double doubt = 1 / sqrt((double)w->found) + disturbed_shares(w);
+    if (!is_one_set(q, w)) {
+        refuse(q, "policy_weights", why_ways_of_several);
+        return;
+    }
     if (!keep_names(w)) {
         refuse(q, "policy_weights", why_ways_renamed);
         return;
