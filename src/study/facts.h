@@ -186,6 +186,7 @@ struct tlb_facts {
     uint64_t of_sets; /* entries of sets that were counted one by one */
     bool
         chance; /* laps over hardly more than fit miss other places each time */
+    uint64_t pushes; /* so many others of a set surely push one out; 0: none */
     struct tlb_numbers pushers; /* of the target, out of this level */
 };
 

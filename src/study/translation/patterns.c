@@ -138,8 +138,17 @@ static struct column ask(struct patterns_question *q, struct buf *steps)
     return c;
 }
 
-/* One more than there are entries; where as many may leave the subject in,
- * twice as many, of which most miss in each of some laps. */
+/* Others push the subject out of its set of the first TLB, in one lap of all
+ * that are asked. */
+static bool surely_push(const struct tlb_facts *first)
+{
+    return first->pushes > 0 &&
+           (first->sets == 1 || first->pushers.count >= first->pushes);
+}
+
+/* One more than surely push the subject out; where as many may leave it in,
+ * twice as many as there are entries, or those of its set that there are, of
+ * which most miss in each of some laps. */
 static void write_push_first(const struct patterns_question *q,
                              struct buf *steps)
 {
@@ -149,8 +158,8 @@ static void write_push_first(const struct patterns_question *q,
     const struct access_script_places places = {p->apart, p->unit, p->order,
                                                 p->jitter};
     const uint64_t others =
-        first->entries + (first->chance ? first->entries : 1);
-    for (unsigned lap = 0; lap < (first->chance ? LAPS : 1); lap++) {
+        first->pushes > 0 ? first->pushes + 1 : 2 * first->entries;
+    for (unsigned lap = 0; lap < (surely_push(first) ? 1 : LAPS); lap++) {
         if (first->sets == 1)
             write_others(q, 0, others, 0, steps);
         for (size_t i = 0; first->sets != 1 && i < first->pushers.count; i++)
@@ -302,7 +311,8 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     const double least = least_of_miss(q);
     size_t kept = 0;
     /* exp(-3): three laps, as above; half a cycle. */
-    if (blurred && q->t->tlb[0].chance && 2 * half_of_miss(q) * exp(-3) > 0.5)
+    if (blurred && !surely_push(&q->t->tlb[0]) &&
+        2 * half_of_miss(q) * exp(-3) > 0.5)
         q->why[P2] = why_pattern_noise;
     if (blurred && stats_median(cycles, count) > least)
         return count;

@@ -160,6 +160,9 @@ void tlb_find_levels(struct tlb_question *q);
  * if any do. */
 void tlb_uncover(struct tlb_question *q, size_t level);
 void tlb_find_region(struct tlb_question *q, size_t level);
+/* True if half of so many places miss that are more than half miss of; else
+ * others made places miss when that was asked, and it is asked again. */
+bool tlb_confirm_about(struct tlb_question *q, size_t level, uint64_t places);
 /* True if what fits of regions in a row tells that they are narrower: each half
  * has an entry of its own. */
 bool tlb_halves_differ(struct tlb_question *q, size_t level);

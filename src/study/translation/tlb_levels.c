@@ -429,15 +429,15 @@ static bool half_miss(const struct column *c, double middle)
     return 2 * slow_of(c, middle) > c->count;
 }
 
-/* The same of so many places, of few several times others: of two dozen entries
- * in six sets half of the first twelve missed. */
-static bool half_of_any_miss(struct tlb_question *q, uint64_t places,
-                             double middle, struct sweep *laps)
+/* The same of so many places, several times others. */
+enum { OTHERS = 3 };
+
+static bool half_of_others_miss(struct tlb_question *q, uint64_t places,
+                                uint64_t others, double middle,
+                                struct sweep *laps)
 {
-    enum { OTHERS = 3, FEW = 256 };
-    const uint64_t others = places < FEW ? OTHERS : 1,
-                   left = q->t->places.pieces -
-                          u64_min(places, q->t->places.pieces);
+    const uint64_t left =
+        q->t->places.pieces - u64_min(places, q->t->places.pieces);
     size_t slow = 0, loads = 0;
     for (uint64_t i = 0;
          i < others && lap(q, &q->t->places, i * left / OTHERS, places, laps);
@@ -447,6 +447,16 @@ static bool half_of_any_miss(struct tlb_question *q, uint64_t places,
         loads += c->count;
     }
     return 2 * slow > loads;
+}
+
+/* Of few several times: of two dozen entries in six sets half of the first
+ * twelve missed. */
+static bool half_of_any_miss(struct tlb_question *q, uint64_t places,
+                             double middle, struct sweep *laps)
+{
+    enum { FEW = 256 };
+    return half_of_others_miss(q, places, places < FEW ? OTHERS : 1, middle,
+                               laps);
 }
 
 /* Places between two numbers of which half miss, to a 32nd; adds the laps. */
@@ -462,13 +472,15 @@ static uint64_t narrow(struct tlb_question *q, uint64_t fit, uint64_t more,
 }
 
 /* Places of which half miss: at random ones, since such as lie in a row may
- * come to some sets more than to others. */
+ * come to some sets more than to others.  More than the longest lap of which
+ * fewer do: one before it was disturbed, as by another process whose turn
+ * leaves no translation there. */
 static uint64_t about(struct tlb_question *q, const struct sweep *s,
                       double middle)
 {
-    size_t i = 0;
-    while (i < s->count && !half_miss(&s->cycles[i], middle))
-        i++;
+    size_t i = s->count;
+    while (i > 0 && half_miss(&s->cycles[i - 1], middle))
+        i--;
     if (i == 0 || i == s->count)
         return i == 0 ? 1 : s->places[i - 1];
     return narrow(q, s->places[i - 1] / 2,
@@ -476,12 +488,27 @@ static uint64_t about(struct tlb_question *q, const struct sweep *s,
                   lab_alloc(q->lab, 1, sizeof *s));
 }
 
+bool tlb_confirm_about(struct tlb_question *q, size_t level, uint64_t places)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t pieces = q->t->places.pieces;
+    struct sweep *const laps = lab_alloc(q->lab, 1, sizeof *laps);
+    if (places >= pieces ||
+        half_of_others_miss(q, places, OTHERS, tlb->middle, laps))
+        return true;
+    laps->count = 0;
+    tlb->about = narrow(q, places, pieces, tlb->middle, laps);
+    return false;
+}
+
 /* Loads of laps that fit by far which are taken for misses; and one more, since
- * there were so few. */
+ * there were so few.  Half of a lap are not late: it was disturbed. */
 static void set_late(const struct sweep *s, struct tlb_facts *tlb)
 {
     size_t slow = 0, loads = 0;
     for (size_t i = 0; i < s->count && 2 * s->places[i] <= tlb->about; i++) {
+        if (half_miss(&s->cycles[i], tlb->middle))
+            continue;
         slow += slow_of(&s->cycles[i], tlb->middle);
         loads += s->cycles[i].count;
     }

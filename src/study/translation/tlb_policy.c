@@ -314,6 +314,18 @@ static bool is_unlike(const struct tlb_question *q, size_t level,
            (v->policy == POLICY_RANDOM && (foretold || is_noisy(q)));
 }
 
+/* Where the oldest makes room as many as a set has ways; where what came first
+ * does twice as many, since one less than ways may be there already, which push
+ * nothing out.  Under other policies a place may stay however many come. */
+static uint64_t pushes_of(const struct policy_verdict *v, uint64_t ways)
+{
+    if (v->ambiguous || v->spare > 0)
+        return 0;
+    return v->policy == POLICY_LRU    ? ways
+           : v->policy == POLICY_FIFO ? 2 * ways
+                                      : 0;
+}
+
 static void report(struct tlb_question *q, size_t level,
                    const struct policy_verdict *v)
 {
@@ -324,6 +336,7 @@ static void report(struct tlb_question *q, size_t level,
     const bool unlike = is_unlike(q, level, v);
     q->odd[level] &= unlike;
     q->t->tlb[level].spare = v->spare;
+    q->t->tlb[level].pushes = unlike ? 0 : pushes_of(v, ways_of(q, level));
     if (unlike)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v->ambiguous)

@@ -200,13 +200,19 @@ static double late_from(const struct tlb_question *q, size_t level,
 static const double few_late = 0.05;
 
 /* What costs far more the first time has not come along in the first TLB,
- * either, whether this loses it later or is too large for that.  So much no
- * phase of a clock makes of a median of six (H200: 13 cycles), nor what is
- * late, where few loads are. */
+ * either, whether this loses it later or is too large for that.  Twice as much
+ * as a phase of a clock makes of a median of six (H200: 13 cycles), nor is that
+ * what is late, where few loads are. */
 static bool was_walked(const struct tlb_question *q, size_t which, double late)
 {
-    enum { LEAST = 50 };
+    enum { LEAST = 26 };
     return q->disturbed < few_late && q->anew[which] >= fmax(LEAST, late);
+}
+
+/* 32nds of a piece that all which push out reach over. */
+static uint64_t pushed_over(void)
+{
+    return PUSHED * prime_above(1u << HALVINGS);
 }
 
 /* True if what lies half as near has come along in the first TLB: that is asked
@@ -218,19 +224,20 @@ static bool first_tells(const struct tlb_question *q, uint64_t near)
 {
     const double late = q->t->tlb[0].middle - q->t->tlb[0].hit;
     const size_t half = near > 1 ? (size_t)__builtin_ctzll(near) - 1 : 0;
-    return near * q->t->tlb[0].about <= PUSHED * prime_above(1u << HALVINGS) ||
+    return near * q->t->tlb[0].about <= pushed_over() ||
            (late > 2 * q->sigma && q->disturbed < few_late &&
             q->anew[half] < late);
 }
 
 /* True if by chance what has come along looks as if it had not: half of a miss
  * is not three deviations of what a place costs more than the same again. */
-static bool noise_hides_pages(const struct tlb_question *q, size_t level)
+static bool noise_hides_pages(const struct tlb_question *q, size_t level,
+                              bool first)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     /* a mean of many, or a median of six: of that π / 2 times the variance */
     const double error =
-        q->sigma * sqrt(level == 0 ? 2.0 / (LOOKS * (ROUNDS - 1)) : 3.14 / 6);
+        q->sigma * sqrt(first ? 3.14 / 6 : 2.0 / (LOOKS * (ROUNDS - 1)));
     return tlb->middle - tlb->hit < 3 * error;
 }
 
@@ -279,6 +286,21 @@ static size_t end_of(const struct ends *e)
     return u64_max(odd, between) > 1 ? end_of_clear(e) : end;
 }
 
+/* Where all that is clear of what places cost the first time says that it ends,
+ * whether or not the first TLB loses them later; more than there are distances
+ * if that does not tell. */
+static size_t end_by_first(const struct tlb_question *q)
+{
+    struct ends e = {.beside = q->anew,
+                     .half = q->t->tlb[0].middle - q->t->tlb[0].hit};
+    e.late = late_from(q, 0, e.beside);
+    for (size_t i = 0; i < TLB_DISTANCES; i++)
+        e.own[i] = e.beside[i] >= e.late;
+    return q->disturbed < few_late && !noise_hides_pages(q, 0, true)
+               ? end_of_clear(&e)
+               : TLB_DISTANCES + 1;
+}
+
 /* The nearest place whose translation has not come with that of another, in
  * 32nds of a piece; 0 if that of all has, or if it is not clear. */
 static uint64_t near_of(struct tlb_question *q, size_t level)
@@ -290,8 +312,10 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
     for (size_t i = 0; i < TLB_DISTANCES; i++)
         e.own[i] =
             e.beside[i] >= e.late || (level == 0 && was_walked(q, i, e.late));
-    const size_t end = end_of(&e);
-    const bool noise = noise_hides_pages(q, level);
+    size_t end = end_of(&e);
+    const bool noise = noise_hides_pages(q, level, level > 0);
+    if (level == 0 && end >= TLB_DISTANCES && end_by_first(q) < TLB_DISTANCES)
+        end = end_by_first(q);
     if (noise || end > TLB_DISTANCES) {
         tlb_none(q, level, TLB_PAGE, TLB_REACH,
                  noise ? why_tlb_unclear : why_tlb_page_unclear);
@@ -434,6 +458,8 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
 {
     enum { UNITS_MOST = 8191 << HALVINGS };
     const struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (level == 0)
+        return -1;
     struct pairs p = lay_pairs(q, level, off);
     const uint64_t unit = q->t->places.piece >> HALVINGS;
     /* A row of as many has left room for others. */
@@ -491,6 +517,26 @@ static void report_page(struct tlb_question *q, size_t level, bool sure)
         tlb_found(q, level, TLB_PAGE, page);
     else
         found_at_most(q, level, TLB_PAGE, page);
+}
+
+/* What pushes out of the first TLB shares entries where a region has several
+ * pages.  Of fewer regions than twice as many as it has entries victims of
+ * chance leave half of all places there, round by round, and of a large set
+ * more; and where no region is known they may be few: then what places cost the
+ * first time must tell the page, or it may be smaller. */
+static void confirm_page(struct tlb_question *q)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[0];
+    const uint64_t least = q->t->places.piece >> HALVINGS;
+    if (!lab_ok(q->lab) || !tlb_is_found(q, 0, TLB_PAGE) ||
+        (tlb->region > 0 &&
+         2 * tlb->region / least * tlb->about <= pushed_over()))
+        return;
+    const size_t end = end_by_first(q);
+    const bool sure = end < TLB_DISTANCES && least << end <= tlb->page;
+    if (sure)
+        tlb->page = least << end;
+    report_page(q, 0, sure);
 }
 
 /* ---- regions ---------------------------------------------------------- */
@@ -767,6 +813,20 @@ static int share_entries(struct tlb_question *q, size_t level,
     return some_fit(q, level, 2 * distance, row_of_two(tlb) / 2 + 2) ? 0 : -1;
 }
 
+/* The same, unless it seems that they do since too few entries were told: then
+ * these are asked for again. */
+static int surely_share(struct tlb_question *q, size_t level, uint64_t distance)
+{
+    enum { ASKED_MOST = 3 };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    for (int i = 0; lab_ok(q->lab) && i < ASKED_MOST; i++) {
+        const int share = share_entries(q, level, distance);
+        if (share != 1 || tlb_confirm_about(q, level, row_of_one(tlb)))
+            return share;
+    }
+    return -1;
+}
+
 /* The page; then twice as far as long as both are of one entry.  1: found; 0:
  * it may be less, if what is not sure of the page holds for it; -1: unclear. */
 static int widen_region(struct tlb_question *q, size_t level, bool sure)
@@ -777,11 +837,13 @@ static int widen_region(struct tlb_question *q, size_t level, bool sure)
         share_entries(q, level, tlb->page / 2) != 1)
         return -1;
     /* Nearer ones come before; only what hides here covers more. */
-    tlb->region = u64_max(tlb->page, q->row.apart);
+    const uint64_t least = u64_max(tlb->page, q->row.apart);
+    tlb->region = least;
     if (tlb->region > tlb->page && share_entries(q, level, tlb->region) != 1)
         return -1;
     while (lab_ok(q->lab) && share == 1 && tlb->region <= q->t->places.apart) {
-        share = share_entries(q, level, tlb->region);
+        share = (tlb->region == least ? surely_share
+                                      : share_entries)(q, level, tlb->region);
         if (share == 1)
             tlb->region *= 2;
     }
@@ -904,6 +966,8 @@ void tlb_find_region(struct tlb_question *q, size_t level)
         tlb->region = tlb->page;
     } else {
         find_row(q, level, sure);
+        if (level == 0)
+            confirm_page(q);
     }
 }
 
@@ -944,4 +1008,6 @@ void tlb_conclude_region(struct tlb_question *q, size_t level)
         found_at_most(q, level, TLB_REGION, (double)most);
         tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
     }
+    if (level == 0)
+        confirm_page(q);
 }
