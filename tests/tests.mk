@@ -83,11 +83,11 @@ $(B)/tests/faulty/%.so.1: tests/driver/faulty/fault.h
 	    -Wl,--gc-sections $(LDFLAGS) -o $@ $(filter %.c %.a,$^) \
 	    $(DEP_DIRS) -ljansson -lzstd -lm -ldl -pthread
 
-# Writes the golden reports of tests/replay, the tables of docs/profiles.md and
+# Writes the golden reports of tests/replay and answers of tests/truth/said, the tables of docs/profiles.md and
 # docs/assumptions.md, the report at the top of README.md and the examples of
 # documents anew, for you to read what changed.
 goldens: $(B)/check $(B)/sonde
-	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs picture truth_assume
+	GOLDENS=1 $(B)/check -j 1 replay truth_said profile_keys docs picture truth_assume
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
 
 check-gpu: $(B)/check-gpu

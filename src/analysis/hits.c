@@ -76,3 +76,25 @@ enum hits_tally hits_tally_of(size_t events, size_t cases)
         return TALLY_NONE;
     return 4 * events >= 3 * cases ? TALLY_ALL : TALLY_OPEN;
 }
+
+struct hits_run hits_run_around(const enum hits_tally *found, size_t count,
+                                size_t at)
+{
+    struct hits_run r = {.first = at, .end = at, .from = at, .to = at + 1};
+    size_t all = 0;
+    while (found[at] == TALLY_ALL && r.first > 0 &&
+           found[r.first - 1] == TALLY_ALL)
+        r.first--;
+    while (r.end < count && found[r.end] == TALLY_ALL)
+        r.end++;
+    for (size_t i = 0; i < count; i++) {
+        r.open += found[i] == TALLY_OPEN;
+        if (found[i] != TALLY_ALL)
+            continue;
+        all++;
+        r.from = i < r.from ? i : r.from;
+        r.to = i + 1 > r.to ? i + 1 : r.to;
+    }
+    r.apart = all - (r.end - r.first);
+    return r;
+}

@@ -69,4 +69,15 @@ double hits_least_miss(const double *cycles, size_t count, double hit,
 enum hits_tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
 enum hits_tally hits_tally_of(size_t events, size_t cases);
 
+/* What is there around the one at `at`, of `count` in a row. */
+struct hits_run {
+    size_t first, end; /* on and before: those without a gap; none, both `at`,
+                          if that one is not there itself */
+    size_t apart;      /* others that are there */
+    size_t from, to;   /* on and before: all that are there, and `at` */
+    size_t open;       /* of which it is not known */
+};
+struct hits_run hits_run_around(const enum hits_tally *found, size_t count,
+                                size_t at);
+
 #endif

@@ -123,6 +123,14 @@ double fairness_jain(const double *shares, size_t n)
     return sum * sum / ((double)n * squares);
 }
 
+int favour_side(const double *ratios, size_t n, double times)
+{
+    const double median = stats_median(ratios, n);
+    const bool longer = stats_min(ratios, n) > 1 && median > times;
+    const bool shorter = stats_max(ratios, n) < 1 && median < 1 / times;
+    return longer - shorter;
+}
+
 /* The start of the heap that a number is in: from there up to it no two
  * neighbours are apart by more than `near`. */
 static double heap_start(const double *rising, size_t n, double near,

@@ -56,4 +56,9 @@ size_t groups_of(const double *numbers, size_t n, double near, size_t *group);
  * NAN of nothing. */
 double fairness_jain(const double *shares, size_t n);
 
+/* Of times that some took by those of others, again and again: 1 where they
+ * took longer each time, and more than `times` as long by the median; -1 where
+ * the others did; 0 else. */
+int favour_side(const double *ratios, size_t n, double times);
+
 #endif

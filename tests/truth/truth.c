@@ -540,14 +540,21 @@ struct asked {
     uint64_t seed;
 };
 
-static char *topology_text(const void *context)
+/* A report with the experiments, and how many each study asked. */
+static json_t *heard_report(const struct asked *asked,
+                            const char *const *studies, size_t count)
 {
-    const struct asked *const asked = context;
     struct heard heard = {json_array(), json_object()};
-    json_t *const report =
-        run_studies(asked->spec, asked->seed, NULL, 0, &heard, asked->record);
+    json_t *const report = run_studies(asked->spec, asked->seed, studies, count,
+                                       &heard, asked->record);
     json_object_set_new(report, "experiments", heard.experiments);
     json_object_set_new(report, "asks", heard.asks);
+    return report;
+}
+
+static char *topology_text(const void *context)
+{
+    json_t *const report = heard_report(context, NULL, 0);
     char *const text = json_dumps(report, JSON_COMPACT);
     json_decref(report);
     return text;
@@ -623,6 +630,15 @@ json_t *truth_findings_of(char *profile, const char *study)
     json_t *const findings = truth_findings(spec, 1, &study, 1);
     free(spec);
     return findings;
+}
+
+json_t *truth_heard(char *profile, const char *study)
+{
+    char *const spec = testing_spec_of(profile);
+    const struct asked asked = {.spec = spec, .seed = 1};
+    json_t *const report = heard_report(&asked, &study, 1);
+    free(spec);
+    return report;
 }
 
 static const json_t *finding_of(const json_t *findings, const char *id)

@@ -136,6 +136,38 @@ START_TEST(a_tally_between_a_quarter_and_three_is_open)
 }
 END_TEST
 
+/* What is there by letters: + is, - is not, ? is not known; and of the fourth
+ * of them what is told. */
+static const struct around {
+    const char *found;
+    struct hits_run run;
+} around[] = {
+    {"-------", {3, 3, 0, 3, 4, 0}}, {"---+---", {3, 4, 0, 3, 4, 0}},
+    {"+++++++", {0, 7, 0, 0, 7, 0}}, {"-++++--", {1, 5, 0, 1, 5, 0}},
+    {"+-++-++", {2, 4, 3, 0, 7, 0}}, {"++-+?--", {3, 4, 2, 0, 4, 1}},
+    {"+++-+++", {3, 3, 6, 0, 7, 0}}, {"+-----?", {3, 3, 1, 0, 4, 1}},
+    {"?++?---", {3, 3, 2, 1, 4, 2}}, {"---++-+", {3, 5, 1, 3, 7, 0}},
+};
+
+START_TEST(what_is_there_around_one_goes_to_the_first_gap)
+{
+    const struct around *const a = &around[_i];
+    enum hits_tally found[8];
+    for (size_t i = 0; i < COUNT_OF(found); i++)
+        found[i] = a->found[i] == '+'   ? TALLY_ALL
+                   : a->found[i] == '?' ? TALLY_OPEN
+                                        : TALLY_NONE;
+    found[7] = TALLY_ALL; /* not of them */
+    const struct hits_run r = hits_run_around(found, 7, 3);
+    ck_assert_uint_eq(r.first, a->run.first);
+    ck_assert_uint_eq(r.end, a->run.end);
+    ck_assert_uint_eq(r.apart, a->run.apart);
+    ck_assert_uint_eq(r.from, a->run.from);
+    ck_assert_uint_eq(r.to, a->run.to);
+    ck_assert_uint_eq(r.open, a->run.open);
+}
+END_TEST
+
 START_TEST(the_nearest_between_two_numbers)
 {
     ck_assert_uint_eq(u64_within(2, 1, 9), 2);
@@ -161,6 +193,8 @@ Suite *suite_hits(void)
     tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
     tcase_add_test(t, hits_that_spread_leave_room_by_their_deviation);
     tcase_add_test(t, the_first_of_those_between_is_kept);
+    tcase_add_loop_test(t, what_is_there_around_one_goes_to_the_first_gap, 0,
+                        (int)COUNT_OF(around));
     tcase_add_test(t, the_nearest_between_two_numbers);
     return suite;
 }

@@ -58,6 +58,19 @@ START_TEST(fairness_is_one_for_all_alike_and_a_share_for_one_alone)
 }
 END_TEST
 
+/* In each repetition, and by more than a tenth in the middle. */
+START_TEST(a_side_is_favoured_where_it_always_is_and_clearly)
+{
+    ck_assert_int_eq(favour_side((const double[]){1.1, 1.3, 1.2}, 3, 1.1), 1);
+    ck_assert_int_eq(favour_side((const double[]){1.05, 1.3, 1.1}, 3, 1.1), 0);
+    ck_assert_int_eq(favour_side((const double[]){1, 1.3, 1.2}, 3, 1.1), 0);
+    ck_assert_int_eq(favour_side((const double[]){0.8, 0.95, 0.7}, 3, 1.1), -1);
+    ck_assert_int_eq(favour_side((const double[]){0.92, 0.95, 0.7}, 3, 1.1), 0);
+    ck_assert_int_eq(favour_side((const double[]){0.5, 0.8, 0.4}, 3, 2), 0);
+    ck_assert_int_eq(favour_side((const double[]){0.8, 1, 0.7}, 3, 1.1), 0);
+}
+END_TEST
+
 START_TEST(numbers_that_lie_together_are_grouped)
 {
     static const double numbers[] = {900, 5, 903, 1, 500};
@@ -81,6 +94,7 @@ Suite *suite_spans(void)
     tcase_add_test(t, patterns_are_told_apart);
     tcase_add_test(t, a_gap_is_from_an_end_to_the_start_on_its_place);
     tcase_add_test(t, fairness_is_one_for_all_alike_and_a_share_for_one_alone);
+    tcase_add_test(t, a_side_is_favoured_where_it_always_is_and_clearly);
     tcase_add_test(t, numbers_that_lie_together_are_grouped);
     return suite;
 }

@@ -144,12 +144,12 @@ struct shares {
     double favour[REPEATS]; /* the last quarter's time by the first quarter's */
 };
 
-static double mean_time(const struct warp_span *warps, size_t n)
+static double sum_of_times(const struct warp_span *warps, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += span_length(&warps[i].span);
-    return sum / (double)n;
+    return sum;
 }
 
 static void add_shares(struct shares *s, size_t r,
@@ -157,7 +157,7 @@ static void add_shares(struct shares *s, size_t r,
 {
     double rates[LAB_BLOCK_WARPS], longest = 0;
     struct span ends = span_none;
-    const size_t quarter = n >= 4 ? n / 4 : 1;
+    const size_t quarter = u64_max(n / 4, 1);
     for (size_t i = 0; i < n; i++) {
         const struct span *const own = &warps[i].span;
         rates[i] = 1 / span_length(own);
@@ -167,19 +167,15 @@ static void add_shares(struct shares *s, size_t r,
     s->spread[r] = span_length(&ends);
     s->spread_share[r] = span_length(&ends) / longest;
     s->fairness[r] = fairness_jain(rates, n);
-    s->favour[r] =
-        mean_time(warps + n - quarter, quarter) / mean_time(warps, quarter);
+    s->favour[r] = sum_of_times(warps + n - quarter, quarter) /
+                   sum_of_times(warps, quarter);
 }
 
 /* A quarter of the warps is favoured where it is so in all repetitions. */
 static const char *favoured(const double *favour, size_t n)
 {
-    const double median = stats_median(favour, n);
-    if (stats_min(favour, n) > 1 && median > assume(ASSUME_FAVOUR))
-        return "low warps";
-    if (stats_max(favour, n) < 1 && median < 1 / assume(ASSUME_FAVOUR))
-        return "high warps";
-    return "none";
+    const int side = favour_side(favour, n, assume(ASSUME_FAVOUR));
+    return side > 0 ? "low warps" : side < 0 ? "high warps" : "none";
 }
 
 static void report_shares(struct lab *lab, const struct timelines *t,

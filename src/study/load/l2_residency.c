@@ -197,77 +197,38 @@ static struct looks *looks_around(struct lab *lab, uint64_t l2)
     return around;
 }
 
-/* The sectors from `first` on and before `end`, by what the places say. */
-struct run {
-    unsigned first, end;
-};
-
-/* Around the one that was loaded, of sectors that all places have; none, if
- * that is not there itself. */
-static struct run run_around(const enum hits_tally *found)
-{
-    const unsigned loaded = (AT - AROUND_FIRST) / SECTOR;
-    struct run r = {loaded, loaded};
-    if (found[loaded] != TALLY_ALL)
-        return r;
-    while (r.first > 0 && found[r.first - 1] == TALLY_ALL)
-        r.first--;
-    while (r.end < AROUND && found[r.end] == TALLY_ALL)
-        r.end++;
-    return r;
-}
-
 /* What is found apart from the run puts the answer in doubt: it may be all
  * between, or chance. */
-static void doubt_run(struct finding *f, const enum hits_tally *found,
-                      const struct run *r)
+static void doubt_run(struct finding *f, const struct hits_run *r)
 {
-    const unsigned loaded = (AT - AROUND_FIRST) / SECTOR;
-    unsigned all = 0, from = loaded, to = loaded + 1;
-    for (unsigned i = 0; i < AROUND; i++) {
-        const bool there = found[i] == TALLY_ALL;
-        all += there;
-        from = there && i < from ? i : from;
-        to = there && i >= to ? i + 1 : to;
-    }
-    const unsigned run = r->end - r->first;
-    if (all == run)
-        return;
     f->status = STATUS_IN_DOUBT;
-    finding_interval(f, run > 0 ? SECTOR : 0, SECTOR * (double)(to - from), -1);
-    finding_because(f, why_fetched_apart, all - run);
-}
-
-static unsigned count_open(const enum hits_tally *found)
-{
-    unsigned open = 0;
-    for (unsigned i = 0; i < AROUND; i++)
-        open += found[i] == TALLY_OPEN;
-    return open;
+    finding_interval(f, r->end > r->first ? SECTOR : 0,
+                     SECTOR * (double)(r->to - r->from), -1);
+    finding_because(f, why_fetched_apart, (unsigned)r->apart);
 }
 
 /* The run is all, but where it goes on beyond what was looked at; or at some
  * places, as of blocks that are longer than what places are aligned to. */
 static void report_fetched(struct finding *f, const enum hits_tally *found)
 {
-    const struct run r = run_around(found);
-    const bool any = r.end > r.first;
-    const bool side = any && (r.first == 0 || r.end == AROUND);
-    const unsigned open = count_open(found);
-    if (open > 0 && !any) {
+    const struct hits_run r =
+        hits_run_around(found, AROUND, (AT - AROUND_FIRST) / SECTOR);
+    const bool side = r.first == 0 || r.end == AROUND;
+    const unsigned open = (unsigned)r.open;
+    if (open > 0 && r.end == r.first) {
         finding_none(f, why_fetched_some, open);
         return;
     }
     finding_value(f, side || open > 0 ? STATUS_AT_LEAST : STATUS_MEASURED,
                   value_number(SECTOR * (double)(r.end - r.first)));
     finding_protocol(
-        f, "from", value_number((double)AROUND_FIRST + r.first * SECTOR - AT));
+        f, "from", value_number(AROUND_FIRST + SECTOR * (double)r.first - AT));
     if (side)
         finding_because(f, why_fetched_side);
     else if (open > 0)
         finding_because(f, why_fetched_some, open);
-    else
-        doubt_run(f, found, &r);
+    else if (r.apart > 0)
+        doubt_run(f, &r);
 }
 
 /* A sector is found where the places have it; where none tells, nothing is. */
