@@ -83,11 +83,14 @@ $(B)/tests/faulty/%.so.1: tests/driver/faulty/fault.h
 	    -Wl,--gc-sections $(LDFLAGS) -o $@ $(filter %.c %.a,$^) \
 	    $(DEP_DIRS) -ljansson -lzstd -lm -ldl -pthread
 
-# Writes the golden reports of tests/replay and answers of tests/truth/said, the tables of docs/profiles.md and
+# Writes the golden reports of tests/replay, what studies say of the small GPUs
+# of some suites (tests/truth/said.h), the tables of docs/profiles.md and
 # docs/assumptions.md, the report at the top of README.md and the examples of
 # documents anew, for you to read what changed.
+SAID := truth_small truth_unlike truth_conflict truth_tlb truth_icache truth_sharing
 goldens: $(B)/check $(B)/sonde
-	GOLDENS=1 $(B)/check -j 1 replay truth_said profile_keys docs picture truth_assume
+	rm -f tests/truth/said/*.txt
+	GOLDENS=1 $(B)/check -j 1 replay $(SAID) profile_keys docs picture truth_assume
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
 
 check-gpu: $(B)/check-gpu
@@ -109,7 +112,7 @@ same: $(B)/sonde $(B)/tools/same
 	@B=$(B) sh tools/same.sh with-base
 
 # What profiles say, as tests compare it.
-TRUTH_OBJ := $(patsubst %,$(B)/tests/truth/%.o,claim component gpu index seeds structure truth)
+TRUTH_OBJ := $(patsubst %,$(B)/tests/truth/%.o,claim component gpu index said seeds structure truth)
 
 # Whether what is found on disturbed GPUs is right, and how often intervals hold
 # the truth; see the head of the script.

@@ -16,7 +16,8 @@
 #                       recordings; of studies the slow tests of their suites
 #   LIMIT=5            seconds of a core for a test; 20 under the sanitizers; six
 #                       times as many of a test on whole GPUs
-#   SUITES='replay/h200'  these suites alone, or of `replay` that recording
+#   SUITES='replay/h200'  these suites alone, or of `replay` that recording, or of
+#                       `truth_small` those of that study
 #   ONLY='FILE:LINE:COLUMN:OLD:NEW'  this one; several, each in a line of its own:
 #                       those that lived without the sanitizers, under them
 set -u
@@ -119,8 +120,8 @@ suites_of() { # FILE
     src/study/l2/*) echo replay/h200 truth_partitions ${TRUTH:+truth_partitions/slow} $random ;;
     src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_tlb ${TRUTH:+truth_tlb/slow} $random ;;
     src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
-    src/study/load/l2_residency.c) echo truth_hints replay/h200-load ;;
-    src/study/load/contention.c) echo truth_contention replay/h200 ;;
+    src/study/load/l2_residency.c) echo truth_small/hints truth_hints replay/h200-load ;;
+    src/study/load/contention.c) echo truth_small/contention truth_contention replay/h200 ;;
     src/study/load/bandwidth*) echo replay/h200 truth_bandwidth ;;
     src/study/load/loaded_latency.c) echo replay/h200 truth_loaded ;;
     src/study/load/links*) echo truth_links ;;
@@ -148,14 +149,15 @@ build() {
 build || { tail -20 "$work/log"; exit 2; }
 
 alive=0 noticed=0 none=0
-passes() { # SUITE, SUITE/slow or replay/RECORDING
+passes() { # SUITE, SUITE/slow, replay/RECORDING or truth_small/STUDY
     # By a core's seconds: what else the host does is all the same.  A mutant that
     # takes too long does so in every test of a suite: that has an end, too.  Check
     # writes a line of each test when it ends: the first that failed is enough.
     recording= slow=
-    case ${1#*/} in
-    h[0-9]*) recording=REPLAY=${1#*/} ;;
-    slow) slow=-s ;;
+    case $1 in
+    replay/*) recording=REPLAY=${1#*/} ;;
+    truth_small/*) recording=SMALL=${1#*/} ;;
+    */slow) slow=-s ;;
     esac
     # A test of truth measures with a whole study, or all of them.
     case $1 in

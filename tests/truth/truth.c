@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/report.h"
 #include "testing.h"
+#include "truth/said.h"
 #include "truth/seeds.h"
 #include "truth/structure.h"
 
@@ -529,12 +530,6 @@ static json_t *member_of(json_t *report, const char *name)
     return member;
 }
 
-json_t *truth_findings(const char *spec, uint64_t seed,
-                       const char *const *studies, size_t count)
-{
-    return member_of(truth_report(spec, seed, studies, count), "findings");
-}
-
 struct asked {
     const char *spec, *record;
     uint64_t seed;
@@ -550,6 +545,15 @@ static json_t *heard_report(const struct asked *asked,
     json_object_set_new(report, "experiments", heard.experiments);
     json_object_set_new(report, "asks", heard.asks);
     return report;
+}
+
+json_t *truth_findings(const char *spec, uint64_t seed,
+                       const char *const *studies, size_t count)
+{
+    const struct asked asked = {.spec = spec, .seed = seed};
+    json_t *const report = heard_report(&asked, studies, count);
+    said_is_kept(spec, seed, studies, count, report);
+    return member_of(report, "findings");
 }
 
 static char *topology_text(const void *context)
@@ -630,15 +634,6 @@ json_t *truth_findings_of(char *profile, const char *study)
     json_t *const findings = truth_findings(spec, 1, &study, 1);
     free(spec);
     return findings;
-}
-
-json_t *truth_heard(char *profile, const char *study)
-{
-    char *const spec = testing_spec_of(profile);
-    const struct asked asked = {.spec = spec, .seed = 1};
-    json_t *const report = heard_report(&asked, &study, 1);
-    free(spec);
-    return report;
 }
 
 static const json_t *finding_of(const json_t *findings, const char *id)

@@ -91,8 +91,6 @@ json_t *truth_findings(const char *spec, uint64_t seed,
                        const char *const *studies, size_t count);
 /* Of one study on a profile's text, which is freed. */
 json_t *truth_findings_of(char *profile, const char *study);
-/* … the whole report, with "asks": how many experiments each study asked. */
-json_t *truth_heard(char *profile, const char *study);
 
 /* What a finding says; the test fails if there is none.  The text of a key, ""
  * if it has none; its value, if it is measured; what stands under that name in

@@ -101,10 +101,8 @@ static double late_share(const struct looks *l)
 {
     const double limit = hits_limit(stats_median(l->hit.at, l->hit.count),
                                     stats_median(l->miss.at, l->miss.count));
-    double late = 0;
-    for (size_t i = 0; i < l->hit.count; i++)
-        late += l->hit.at[i] > limit;
-    return late / (double)l->hit.count;
+    return (double)hits_above(l->hit.at, l->hit.count, limit) /
+           (double)l->hit.count;
 }
 
 /* ---- what is kept ------------------------------------------------------ */

@@ -1,0 +1,172 @@
+/*
+ * Small GPUs that take a path which others do not, or stand at a limit of a
+ * study: all that it says of them is kept (truth/said.h).  Each takes some
+ * tenths of a second.  SMALL=STUDY runs those of one study alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpu_made.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+struct small {
+    const char *study, *gpu;
+    const char *shipped; /* which the GPU is but for that; NULL: a plain one */
+};
+
+/* A small L1 of two schedulers' blocks, which are as many as may be. */
+#define COPIES(copies, blocks)                                                 \
+    "sms=1 max_threads_per_block=256 max_blocks_per_sm=" blocks                \
+    " caches/l2/sets=64 caches/l2/ways=8 "                                     \
+    "caches/l1={'sets': 16, 'ways': 4, 'copies_per_sm': " copies "} "          \
+    "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500} "                    \
+    "paths/global.cg={'l2': 250, 'memory': 500} "
+#define PORT(threads, cycles)                                                  \
+    "sms=1 max_threads_per_block=" threads " max_blocks_per_sm=2 "             \
+    "caches/l2/sets=64 caches/l2/ways=8 "                                      \
+    "caches/l1={'sets': 16, 'ways': 4, 'port_cycles': " cycles "} "            \
+    "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500} "                    \
+    "paths/global.cg={'l2': 250, 'memory': 500} "
+#define L2(capability, bytes)                                                  \
+    "compute_capability='" capability "' sms=1 l2_reported_bytes=" bytes       \
+    " caches/l2={'line': 128, 'sector': 32, 'sets': 64, 'ways': 8, "           \
+    "'scope': 'gpu'} paths/global={'l2': 200, 'memory': 500} "
+#define NOISE                                                                  \
+    "noise={'jitter_cycles': 3, 'spike_rate': 0.005, 'spike_cycles': 400} "
+
+/* So many SMs of TPCs of so many, which have a narrow way. */
+#define WAYS(sms, per_tpc, rates)                                              \
+    "compute_capability='9.0' sms=" sms " sms_per_tpc=" per_tpc                \
+    " tpcs_per_gpc=1 max_threads_per_block=128 max_warps_per_sm=4 "            \
+    "max_blocks_per_sm=1 caches/l2/sets=64 "                                   \
+    "caches/l1={'sets': 64, 'ways': 4} "                                       \
+    "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "                    \
+    "isa/st={'O3': 4, 'issue': 16} isa/ld={'O3': 4, 'issue': 16} " rates
+#define BANKS(shared)                                                          \
+    "sms=1 max_threads_per_block=128 caches/l2/sets=32 caches/l2/ways=4 "      \
+    "shared_memory=" shared " "
+#define RATES(more)                                                            \
+    "sms=2 max_threads_per_block=128 max_warps_per_sm=8 max_blocks_per_sm=2 "  \
+    "memory_read_bandwidth=10.8 "                                              \
+    "caches/l1={'sets': 16, 'ways': 4, 'read_bandwidth': 40} "                 \
+    "caches/l2={'line': 32, 'sector': 32, 'sets': 32, 'ways': 32, "            \
+    "'scope': 'gpu', 'read_bandwidth': 24} "                                   \
+    "paths/global.ca={'l1': 32, 'l2': 100, 'memory': 300} "                    \
+    "paths/global.cg={'l2': 100, 'memory': 300} "                              \
+    "shared_memory={'bytes': 16384, 'latency': 25, 'conflict_cycles': 1, "     \
+    "'read_bandwidth': 44, 'write_bandwidth': 32} " more
+
+static const struct small table[] = {
+    {"contention", COPIES("4", "8"), NULL},
+    {"contention", COPIES("3", "6"), NULL},
+    {"contention", COPIES("4", "3"), NULL},
+    {"contention", COPIES("2", "4") NOISE, NULL},
+    {"contention", PORT("256", "10"), NULL},
+    {"contention", PORT("96", "1"), NULL},
+    {"contention", PORT("1024", "16"), NULL},
+    {"contention",
+     "sms=1 max_threads_per_block=32 "
+     "max_blocks_per_sm=2 caches/l1={'sets': 512, 'ways': 16} "
+     "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500}",
+     NULL},
+    {"contention",
+     "sms=1 max_threads_per_block=32 "
+     "max_blocks_per_sm=2 caches/l1={'sets': 512, 'ways': 8} "
+     "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500}",
+     NULL},
+    {"contention",
+     "sms=1 max_threads_per_block=32 "
+     "max_blocks_per_sm=2 caches/l1={'sets': 512, 'ways': 5} "
+     "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500}",
+     NULL},
+    {"contention", "sms=1", "gtx1080ti"},
+    {"contention", "sms=1", "rtx2080ti"},
+    {"hints", L2("8.0", "65536"), NULL},
+    {"hints", L2("8.0", "65536") "caches/l2/policy=random", NULL},
+    {"hints",
+     L2("9.0", "65536") NOISE "caches/l2/fetch_128B=128 "
+                              "caches/l2/fetch_256B=256 "
+                              "caches/l2/evict_last=true",
+     NULL},
+    {"hints", L2("8.0", "65536") "caches/l2/fetch_256B=512", NULL},
+    {"hints",
+     L2("8.0",
+        "65536") "caches/l2/fetch_256B=1024 "
+                 "caches/l2/line=1024 caches/l2/sets=8 caches/l2/fetch_64B=512",
+     NULL},
+    {"hints",
+     L2("8.0", "32768") "caches/l2/sets=32 "
+                        "noise={'jitter_cycles': 60, 'spike_rate': 0.05, "
+                        "'spike_cycles': 400}",
+     NULL},
+    {"hints",
+     L2("8.0", "65536") "noise={'jitter_cycles': 25} paths/global={'l2': 200, "
+                        "'memory': 260}",
+     NULL},
+    {"hints", L2("7.5", "65536") "caches/l2/sector=64", NULL},
+    {"hints", L2("8.0", "65536") "paths/global={'l2': 200, 'memory': 230}",
+     NULL},
+    {"scheduling",
+     "sms=4 sms_per_tpc=2 tpcs_per_gpc=1 block_order=tpcs clock_scope=tpc "
+     "globaltimer_ns=32 block_gap_cycles=500 max_threads_per_block=128 "
+     "max_warps_per_sm=8 max_blocks_per_sm=4 caches/l2/sets=64",
+     NULL},
+    {"scheduling",
+     "sms=3 favours=older_blocks block_interval_cycles=20 clock_scope=gpu "
+     "max_threads_per_block=256 max_warps_per_sm=16 max_blocks_per_sm=2 "
+     "caches/l2/sets=64",
+     NULL},
+    {"scheduling",
+     "sms=1 max_threads_per_block=64 max_warps_per_sm=2 max_blocks_per_sm=1 "
+     "caches/l2/sets=64",
+     NULL},
+    {"placement", WAYS("6", "2", "tpc_read_bandwidth=45 clock_scope=gpc "),
+     NULL},
+    {"placement", WAYS("6", "3", "tpc_write_bandwidth=40 tpc_members=apart "),
+     NULL},
+    {"placement", WAYS("4", "2", "gpc_read_bandwidth=70 " NOISE), NULL},
+    {"banks", BANKS("{'bytes': 8192, 'latency': 25, 'conflict_cycles': 2}"),
+     NULL},
+    {"banks",
+     BANKS("{'bytes': 4352, 'latency': 30, 'conflict_cycles': 1.5, 'banks': "
+           "16}") NOISE,
+     NULL},
+    {"banks",
+     BANKS("{'bytes': 6144, 'latency': 22, 'conflict_cycles': 2, 'banks': 32, "
+           "'bank_bytes': 8}"),
+     NULL},
+    {"reads", RATES("l2_reported_bytes=32768 "), NULL},
+    {"reads", RATES("l2_reported_bytes=32768 noise={'jitter_cycles': 3} "),
+     NULL},
+    {"reads", RATES(""), NULL},
+    {"loaded",
+     "sms=1 max_threads_per_block=64 max_warps_per_sm=2 max_blocks_per_sm=1 "
+     "caches/l2/sets=32 caches/l2/ways=8 caches/l2/read_bandwidth=24 "
+     "memory_read_bandwidth=9 paths/global={'l2': 200, 'memory': 500}",
+     NULL},
+};
+
+/* All of it is kept, and compared where it is measured (truth/said.h). */
+START_TEST(a_small_gpu_gives_its_golden_answer)
+{
+    const struct small *const s = &table[_i];
+    json_decref(truth_findings_of(s->shipped != NULL
+                                      ? gpu_changed(s->shipped, "%s", s->gpu)
+                                      : gpu_made("%s", s->gpu),
+                                  s->study));
+}
+END_TEST
+
+Suite *suite_truth_small(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_small", 60, &t);
+    const char *const only = getenv("SMALL");
+    for (int i = 0; i < (int)COUNT_OF(table); i++)
+        if (only == NULL || strcmp(only, table[i].study) == 0)
+            tcase_add_loop_test(t, a_small_gpu_gives_its_golden_answer, i,
+                                i + 1);
+    return suite;
+}
