@@ -80,8 +80,8 @@ enum hits_tally hits_tally_of(size_t events, size_t cases)
 struct hits_run hits_run_around(const enum hits_tally *found, size_t count,
                                 size_t at)
 {
-    struct hits_run r = {.first = at, .end = at, .from = at, .to = at + 1};
-    size_t all = 0;
+    struct hits_run r = {.first = at, .end = at};
+    size_t all = 0, from = at, to = at + 1;
     while (found[at] == TALLY_ALL && r.first > 0 &&
            found[r.first - 1] == TALLY_ALL)
         r.first--;
@@ -92,9 +92,11 @@ struct hits_run hits_run_around(const enum hits_tally *found, size_t count,
         if (found[i] != TALLY_ALL)
             continue;
         all++;
-        r.from = i < r.from ? i : r.from;
-        r.to = i + 1 > r.to ? i + 1 : r.to;
+        from = i < from ? i : from;
+        to = i + 1 > to ? i + 1 : to;
     }
     r.apart = all - (r.end - r.first);
+    r.around = to - from;
+    r.to_an_end = r.end > r.first && (r.first == 0 || r.end == count);
     return r;
 }

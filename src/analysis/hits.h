@@ -74,8 +74,9 @@ struct hits_run {
     size_t first, end; /* on and before: those without a gap; none, both `at`,
                           if that one is not there itself */
     size_t apart;      /* others that are there */
-    size_t from, to;   /* on and before: all that are there, and `at` */
+    size_t around;     /* so many in a row hold all that are there, and `at` */
     size_t open;       /* of which it is not known */
+    bool to_an_end;    /* those without a gap are at an end of the row */
 };
 struct hits_run hits_run_around(const enum hits_tally *found, size_t count,
                                 size_t at);

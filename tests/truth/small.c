@@ -58,11 +58,26 @@ struct small {
     "shared_memory={'bytes': 16384, 'latency': 25, 'conflict_cycles': 1, "     \
     "'read_bandwidth': 44, 'write_bandwidth': 32} " more
 
+#define L2_ALONE(words)                                                        \
+    "sms=1 caches={} caches/l2={'scope': 'gpu', " words "} "                   \
+    "paths/global={'l2': 200, 'memory': 500} "
+#define TLBS(l1, l2)                                                           \
+    "sms=1 caches/l2/sets=64 caches/l2/ways=4 memory_bytes=1073741824 "        \
+    "tlbs/l1={" l1 "} tlbs/l2={" l2 "} "                                       \
+    "paths/global={'l2': [200, 230, 290], 'memory': [500, 530, 590]} "
+
 static const struct small table[] = {
     {"contention", COPIES("4", "8"), NULL},
     {"contention", COPIES("3", "6"), NULL},
     {"contention", COPIES("4", "3"), NULL},
     {"contention", COPIES("2", "4") NOISE, NULL},
+    /* Fewer warps than blocks. */
+    {"contention",
+     COPIES("2", "4") "max_warps_per_sm=3 max_threads_per_block=96 ", NULL},
+    {"contention",
+     COPIES("2", "4") "max_warps_per_sm=2 max_threads_per_block=64 ", NULL},
+    {"contention",
+     COPIES("2", "4") "max_warps_per_sm=1 max_threads_per_block=32 ", NULL},
     {"contention", PORT("256", "10"), NULL},
     {"contention", PORT("96", "1"), NULL},
     {"contention", PORT("1024", "16"), NULL},
@@ -145,6 +160,54 @@ static const struct small table[] = {
      "sms=1 max_threads_per_block=64 max_warps_per_sm=2 max_blocks_per_sm=1 "
      "caches/l2/sets=32 caches/l2/ways=8 caches/l2/read_bandwidth=24 "
      "memory_read_bandwidth=9 paths/global={'l2': 200, 'memory': 500}",
+     NULL},
+    {"verdict", L2_ALONE("'sets': 32, 'ways': 4"), NULL},
+    {"verdict",
+     L2_ALONE("'line': 64, 'sector': 64, 'policy': 'fifo', "
+              "'set_ways': [6, 4, 4, 4, 4]"),
+     NULL},
+    {"verdict", L2_ALONE("'sets': 8, 'ways': 6, 'policy': 'random'") NOISE,
+     NULL},
+    {"verdict",
+     L2_ALONE("'sets': 16, 'ways': 4, 'policy': {'kind': 'lru_midpoint', "
+              "'behind': 2}, 'set_bits': [[7, 11], 8, [9, 12], 10]"),
+     NULL},
+    {"verdict",
+     L2_ALONE("'line': 256, 'sector': 32, 'sets': 12, 'ways': 3, "
+              "'policy': 'nru', 'slices': {'modulo': 3, 'from_bit': 8}"),
+     NULL},
+    {"structure", L2_ALONE("'sets': 16, 'ways': 8, 'policy': 'plru'") NOISE,
+     NULL},
+    {"structure",
+     L2_ALONE("'sets': 24, 'ways': 5, 'policy': 'fifo', 'slices': {'modulo': "
+              "3, 'from_bit': 9}"),
+     NULL},
+    {"copies", L2_ALONE("'sets': 32, 'ways': 4"), NULL},
+    {"latency", L2_ALONE("'sets': 32, 'ways': 4") NOISE, NULL},
+    {"slices",
+     L2_ALONE("'sets': 48, 'ways': 4, 'atomic_cycles': 4, 'slices': "
+              "{'modulo': 3, 'from_bit': 9, 'bits': [[7, 12]]}"),
+     NULL},
+    {"partitions",
+     L2_ALONE("'sets': 32, 'ways': 4, 'partitions': {'bits': [12, 14], "
+              "'far_cycles': 120, 'replicates': false}") "sms=4 ",
+     NULL},
+    {"tlb",
+     TLBS("'page': 2097152, 'sets': 2, 'ways': 6",
+          "'page': 2097152, 'set_ways': [11, 7, 7], 'scope': 'gpu'"),
+     NULL},
+    {"tlb",
+     TLBS("'page': 2097152, 'entries': 8, 'policy': 'fifo'",
+          "'page': 2097152, 'region': 16777216, 'entries': 20, "
+          "'policy': 'random', 'scope': 'gpu'"),
+     NULL},
+    {"tlb",
+     TLBS("'page': 1048576, 'entries': 10, 'policy': 'nru'",
+          "'page': 1048576, 'sets': 4, 'ways': 8, 'set_bits': "
+          "[[20, 23], [21, 24]], 'scope': 'gpu'") NOISE,
+     NULL},
+    {"patterns",
+     TLBS("'page': 2097152, 'entries': 8", "'page': 2097152, 'entries': 24"),
      NULL},
 };
 

@@ -142,11 +142,12 @@ static const struct around {
     const char *found;
     struct hits_run run;
 } around[] = {
-    {"-------", {3, 3, 0, 3, 4, 0}}, {"---+---", {3, 4, 0, 3, 4, 0}},
-    {"+++++++", {0, 7, 0, 0, 7, 0}}, {"-++++--", {1, 5, 0, 1, 5, 0}},
-    {"+-++-++", {2, 4, 3, 0, 7, 0}}, {"++-+?--", {3, 4, 2, 0, 4, 1}},
-    {"+++-+++", {3, 3, 6, 0, 7, 0}}, {"+-----?", {3, 3, 1, 0, 4, 1}},
-    {"?++?---", {3, 3, 2, 1, 4, 2}}, {"---++-+", {3, 5, 1, 3, 7, 0}},
+    {"-------", {3, 3, 0, 1, 0, 0}}, {"---+---", {3, 4, 0, 1, 0, 0}},
+    {"+++++++", {0, 7, 0, 7, 0, 1}}, {"-++++--", {1, 5, 0, 4, 0, 0}},
+    {"+-++-++", {2, 4, 3, 7, 0, 0}}, {"++-+?--", {3, 4, 2, 4, 1, 0}},
+    {"+++-+++", {3, 3, 6, 7, 0, 0}}, {"+-----?", {3, 3, 1, 4, 1, 0}},
+    {"?++?---", {3, 3, 2, 3, 2, 0}}, {"---++-+", {3, 5, 1, 4, 0, 0}},
+    {"++++---", {0, 4, 0, 4, 0, 1}}, {"--?++++", {3, 7, 0, 4, 1, 1}},
 };
 
 START_TEST(what_is_there_around_one_goes_to_the_first_gap)
@@ -162,9 +163,9 @@ START_TEST(what_is_there_around_one_goes_to_the_first_gap)
     ck_assert_uint_eq(r.first, a->run.first);
     ck_assert_uint_eq(r.end, a->run.end);
     ck_assert_uint_eq(r.apart, a->run.apart);
-    ck_assert_uint_eq(r.from, a->run.from);
-    ck_assert_uint_eq(r.to, a->run.to);
+    ck_assert_uint_eq(r.around, a->run.around);
     ck_assert_uint_eq(r.open, a->run.open);
+    ck_assert(r.to_an_end == a->run.to_an_end);
 }
 END_TEST
 

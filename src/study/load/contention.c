@@ -317,28 +317,37 @@ static void report_blocks_from(struct lab *lab, const struct neighbours *list,
         finding_none(parts, why_parts_unlike, n->blocks, n->slowed);
 }
 
+static void count_slowed(struct neighbours *n, double alone)
+{
+    for (size_t b = 0; b < n->blocks; b++)
+        n->slowed += is_slower(n->latency[b], alone);
+}
+
 static void contention_ask_blocks(struct lab *lab)
 {
     struct neighbours list[BLOCKS_MOST];
-    const size_t most = u64_min(
-        device_told(lab->info, PROPERTY_SM_BLOCKS, BLOCKS_MOST), BLOCKS_MOST);
+    const size_t most =
+        u64_within(1, device_told(lab->info, PROPERTY_SM_BLOCKS, BLOCKS_MOST),
+                   BLOCKS_MOST);
     double alone;
     const uint64_t bytes = find_fitting(lab, &alone);
-    if (lab_ok(lab) && bytes == 0)
+    if (!lab_ok(lab))
+        return;
+    if (bytes == 0) {
         lab_refuse(lab, "contention.*", why_all_fit);
+        return;
+    }
     size_t count = 0;
-    for (; lab_ok(lab) && bytes > 0 && count < most; count++) {
-        struct neighbours *const n = &list[count];
-        *n = measure_blocks(lab, count + 1, bytes);
+    for (; count < most; count++) {
+        list[count] = measure_blocks(lab, count + 1, bytes);
         if (!lab_ok(lab))
             break;
-        for (size_t b = 0; b < n->blocks; b++)
-            n->slowed += is_slower(n->latency[b], alone);
+        count_slowed(&list[count], alone);
     }
     /* An SM that holds fewer shows what those do. */
     if (count >= 2 && lab->err.code == ERR_UNSUPPORTED)
         lab_excuse(lab);
-    if (!lab_ok(lab) || count == 0)
+    if (!lab_ok(lab))
         return;
     report_neighbours(lab, list, count, bytes);
     report_blocks_from(lab, list, count);

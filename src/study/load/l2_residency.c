@@ -201,7 +201,7 @@ static void doubt_run(struct finding *f, const struct hits_run *r)
 {
     f->status = STATUS_IN_DOUBT;
     finding_interval(f, r->end > r->first ? SECTOR : 0,
-                     SECTOR * (double)(r->to - r->from), -1);
+                     SECTOR * (double)r->around, -1);
     finding_because(f, why_fetched_apart, (unsigned)r->apart);
 }
 
@@ -211,17 +211,17 @@ static void report_fetched(struct finding *f, const enum hits_tally *found)
 {
     const struct hits_run r =
         hits_run_around(found, AROUND, (AT - AROUND_FIRST) / SECTOR);
-    const bool side = r.first == 0 || r.end == AROUND;
     const unsigned open = (unsigned)r.open;
     if (open > 0 && r.end == r.first) {
         finding_none(f, why_fetched_some, open);
         return;
     }
-    finding_value(f, side || open > 0 ? STATUS_AT_LEAST : STATUS_MEASURED,
+    finding_value(f,
+                  r.to_an_end || open > 0 ? STATUS_AT_LEAST : STATUS_MEASURED,
                   value_number(SECTOR * (double)(r.end - r.first)));
     finding_protocol(
         f, "from", value_number(AROUND_FIRST + SECTOR * (double)r.first - AT));
-    if (side)
+    if (r.to_an_end)
         finding_because(f, why_fetched_side);
     else if (open > 0)
         finding_because(f, why_fetched_some, open);
