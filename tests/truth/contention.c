@@ -419,6 +419,29 @@ START_TEST(warps_wait_for_each_other_at_the_cache)
 }
 END_TEST
 
+/* Slower is what takes a tenth and a cycle more: 20 warps that wait 40 cycles
+ * are so beside 35, and not beside 36, the step of the clock in each. */
+static const struct edge {
+    unsigned hit, from;
+} edges[] = {{34, 20}, {35, 24}};
+
+START_TEST(a_tenth_and_a_cycle_more_are_slower)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 max_threads_per_block=768 max_blocks_per_sm=2 "
+                 "caches/l2/sets=64 caches/l2/ways=8 caches/l1={'sets': 16, "
+                 "'ways': 4, 'port_cycles': 1} "
+                 "paths/global.ca={'l1': %u, 'l2': 250, 'memory': 500} "
+                 "paths/global.cg={'l2': 250, 'memory': 500}",
+                 edges[_i].hit),
+        "contention");
+    ck_assert_double_eq(
+        json_number_value(truth_measured(f, "contention.warps_from")),
+        edges[_i].from);
+    json_decref(f);
+}
+END_TEST
+
 /* 20 warps of a block are as quick as one and 24 are not: nothing between was
  * tried. */
 START_TEST(warps_are_slow_from_after_the_last_that_are_not)
@@ -512,6 +535,8 @@ Suite *suite_truth_contention(void)
                         (int)COUNT_OF(copied));
     tcase_add_loop_test(t, warps_wait_for_each_other_at_the_cache, 0,
                         (int)COUNT_OF(queued));
+    tcase_add_loop_test(t, a_tenth_and_a_cycle_more_are_slower, 0,
+                        (int)COUNT_OF(edges));
     tcase_add_test(t, a_cache_in_four_parts_is_told);
     tcase_add_test(t, warps_are_slow_from_after_the_last_that_are_not);
     tcase_add_test(t, a_wide_port_lets_all_warps_through);

@@ -161,35 +161,35 @@ static const struct small table[] = {
      "caches/l2/sets=32 caches/l2/ways=8 caches/l2/read_bandwidth=24 "
      "memory_read_bandwidth=9 paths/global={'l2': 200, 'memory': 500}",
      NULL},
-    {"verdict", L2_ALONE("'sets': 32, 'ways': 4"), NULL},
+    {"verdict", L2_ALONE("'sets': 64, 'ways': 12"), NULL},
     {"verdict",
-     L2_ALONE("'line': 64, 'sector': 64, 'policy': 'fifo', "
-              "'set_ways': [6, 4, 4, 4, 4]"),
+     L2_ALONE("'line': 256, 'sector': 64, 'policy': 'fifo', "
+              "'set_ways': [90, 70, 70, 70, 70]"),
      NULL},
-    {"verdict", L2_ALONE("'sets': 8, 'ways': 6, 'policy': 'random'") NOISE,
-     NULL},
-    {"verdict",
-     L2_ALONE("'sets': 16, 'ways': 4, 'policy': {'kind': 'lru_midpoint', "
-              "'behind': 2}, 'set_bits': [[7, 11], 8, [9, 12], 10]"),
+    {"verdict", L2_ALONE("'sets': 64, 'ways': 9, 'policy': 'random'") NOISE,
      NULL},
     {"verdict",
-     L2_ALONE("'line': 256, 'sector': 32, 'sets': 12, 'ways': 3, "
+     L2_ALONE("'sets': 64, 'ways': 8, 'policy': {'kind': 'lru_midpoint', "
+              "'behind': 2}, 'set_bits': [[7, 13], 8, [9, 14], 10, 11, 12]"),
+     NULL},
+    {"verdict",
+     L2_ALONE("'line': 256, 'sector': 32, 'sets': 48, 'ways': 6, "
               "'policy': 'nru', 'slices': {'modulo': 3, 'from_bit': 8}"),
      NULL},
-    {"structure", L2_ALONE("'sets': 16, 'ways': 8, 'policy': 'plru'") NOISE,
+    {"structure", L2_ALONE("'sets': 128, 'ways': 8, 'policy': 'plru'") NOISE,
      NULL},
     {"structure",
-     L2_ALONE("'sets': 24, 'ways': 5, 'policy': 'fifo', 'slices': {'modulo': "
+     L2_ALONE("'sets': 96, 'ways': 6, 'policy': 'fifo', 'slices': {'modulo': "
               "3, 'from_bit': 9}"),
      NULL},
-    {"copies", L2_ALONE("'sets': 32, 'ways': 4"), NULL},
-    {"latency", L2_ALONE("'sets': 32, 'ways': 4") NOISE, NULL},
+    {"copies", L2_ALONE("'sets': 64, 'ways': 12"), NULL},
+    {"latency", L2_ALONE("'sets': 64, 'ways': 12") NOISE, NULL},
     {"slices",
-     L2_ALONE("'sets': 48, 'ways': 4, 'atomic_cycles': 4, 'slices': "
-              "{'modulo': 3, 'from_bit': 9, 'bits': [[7, 12]]}"),
+     L2_ALONE("'sets': 96, 'ways': 6, 'atomic_cycles': 4, 'slices': "
+              "{'modulo': 3, 'from_bit': 9, 'bits': [[7, 12]]}") "sms=2 ",
      NULL},
     {"partitions",
-     L2_ALONE("'sets': 32, 'ways': 4, 'partitions': {'bits': [12, 14], "
+     L2_ALONE("'sets': 128, 'ways': 8, 'partitions': {'bits': [12, 14], "
               "'far_cycles': 120, 'replicates': false}") "sms=4 ",
      NULL},
     {"tlb",
