@@ -112,22 +112,24 @@ suites_of() { # FILE
     src/twin/validate/*) echo twin library ${TRUTH:+truth_validate} ;;
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/instances.c | src/study/cache/sharing.c)
-        echo replay/h200 replay/h100-shared truth_sharing ${TRUTH:+truth_sharing/slow} $random ;;
+        echo replay/h200 replay/h100-shared truth_small/copies truth_sharing ${TRUTH:+truth_sharing/slow} $random ;;
     src/study/cache/eviction.c | src/study/cache/geometry.c | src/study/cache/structure.c | src/study/cache/l1_policy.c)
-        echo structure truth_seeds replay/h200 replay/h100-shared truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} $random ;;
-    src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} $random ;;
+        echo structure truth_seeds replay/h200 replay/h100-shared truth_small/structure truth_small/verdict truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} $random ;;
+    src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_small/verdict truth_small/latency truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} $random ;;
     src/study/code/*) echo replay/h200-code truth_icache ${TRUTH:+truth_icache/slow} $random ;;
-    src/study/l2/*) echo replay/h200 truth_partitions ${TRUTH:+truth_partitions/slow} $random ;;
-    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_tlb ${TRUTH:+truth_tlb/slow} $random ;;
+    src/study/l2/*) echo replay/h200 truth_small/partitions truth_small/slices truth_partitions ${TRUTH:+truth_partitions/slow} $random ;;
+    src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_small/tlb truth_small/patterns truth_tlb ${TRUTH:+truth_tlb/slow} $random ;;
     src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
     src/study/load/l2_residency.c) echo truth_small/hints truth_hints replay/h200-load ;;
     src/study/load/contention.c) echo truth_small/contention truth_contention replay/h200 ;;
     src/study/load/bandwidth*) echo replay/h200 truth_bandwidth ;;
-    src/study/load/loaded_latency.c) echo replay/h200 truth_loaded ;;
+    src/study/load/loaded_latency.c) echo replay/h200 truth_small/loaded truth_loaded ;;
+    src/study/load/scheduling.c) echo truth_small/scheduling replay/h200 truth_contention ;;
+    src/study/load/sm_groups.c) echo truth_small/placement replay/h200 truth_placement ;;
     src/study/load/links*) echo truth_links ;;
-    src/study/load/transpose.c | src/study/load/reads.c) echo replay/h200-load replay/h200 truth_operators ;;
+    src/study/load/transpose.c | src/study/load/reads.c) echo truth_small/reads replay/h200-load replay/h200 truth_operators ;;
     src/study/load/*) echo replay/h200 truth_load truth_placement ;;
-    src/study/chip/shared_memory.c) echo replay/h200 truth_banks ;;
+    src/study/chip/shared_memory.c) echo truth_small/banks replay/h200 truth_banks ;;
     src/study/chip/*) echo replay/h200 library ;;
     *) echo plan script doubt costs replay/h200 library truth_noisy ;;
     esac
