@@ -137,6 +137,11 @@ static const struct small table[] = {
      "sms=1 max_threads_per_block=64 max_warps_per_sm=2 max_blocks_per_sm=1 "
      "caches/l2/sets=64",
      NULL},
+    /* As many blocks as are told apart. */
+    {"scheduling",
+     "sms=1 max_threads_per_block=32 max_warps_per_sm=32 max_blocks_per_sm=32 "
+     "caches/l2/sets=64",
+     NULL},
     {"placement", WAYS("6", "2", "tpc_read_bandwidth=45 clock_scope=gpc "),
      NULL},
     {"placement", WAYS("6", "3", "tpc_write_bandwidth=40 tpc_members=apart "),

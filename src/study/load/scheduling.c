@@ -213,7 +213,7 @@ static bool is_decided(const struct occupancy *o)
 static void report_policy(const struct scheduling_question *q,
                           const struct occupancy *o)
 {
-    const size_t at_once = commonest(o->resident, RESIDENT_MOST + 1);
+    const size_t at_once = commonest(o->resident, COUNT_OF(o->resident));
     const size_t pattern = commonest(o->pattern, PATTERNS);
     const char *const name =
         name_of(q->lab, (enum spans_pattern)pattern, at_once);
@@ -250,7 +250,7 @@ static void report_makespan(const struct scheduling_question *q,
                             const struct occupancy *o)
 {
     const double places =
-        (double)(commonest(o->resident, RESIDENT_MOST + 1) * q->sms);
+        (double)(commonest(o->resident, COUNT_OF(o->resident)) * q->sms);
     struct finding *const f = finding_of_kind(q, "makespan_over_ideal");
     finding_measured(f, o->makespan * places / o->busy);
     finding_protocol(f, "ideal",
