@@ -249,6 +249,32 @@ START_TEST(lines_in_front_are_told_apart_by_any_chance)
 }
 END_TEST
 
+/*
+ * What empties the cache in front has 21 lines of this one: ten in the first
+ * set, eleven in the other.
+ * Expected: lines of 256 B in two sets.
+ * Buggy result: the lines beside those that fill the first set were one too
+ * many for theirs and put each other out, which seemed to be by the first set's
+ * line: so they were the same lines, of 512 B, and there was but one set.
+ */
+START_TEST(lines_of_another_set_are_no_longer_lines)
+{
+    const char *const studies[] = {"structure"};
+    char *const spec = testing_spec_of(gpu_made(
+        "sms=1 caches/l2/sets=64 caches/const_l1={'line': 64, 'sector': 64, "
+        "'sets': 8, 'ways': 7} caches/const_l15={'line': 256, 'sector': 32, "
+        "'sets': 2, 'ways': 24, 'policy': 'random'} "
+        "paths/constant={'const_l1': 24, 'const_l15': 68, 'l2': 366, "
+        "'memory': 528} noise={'jitter_cycles': 0.68, 'spike_rate': 0.00215, "
+        "'spike_cycles': 428}"));
+    json_t *const f = truth_findings(spec, (uint64_t)_i, studies, 1);
+    check_claim(f, "const_l15", "ways", "24");
+    check_claim(f, "const_l15", "sets", "2");
+    free(spec);
+    json_decref(f);
+}
+END_TEST
+
 /* Of sixteen ways few loads miss, and late ones end many a launch: shares are
  * told by more launches. */
 START_TEST(shares_of_many_ways_are_told_beside_noise)
@@ -569,6 +595,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_loop_test(slow, lines_in_front_are_told_apart_by_any_chance, 1,
                         5);
+    tcase_add_loop_test(slow, lines_of_another_set_are_no_longer_lines, 3, 5);
     tcase_add_test(slow, shares_of_many_ways_are_told_beside_noise);
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);
     tcase_add_test(slow, two_ways_tell_no_policy_of_larger_sets);

@@ -1368,6 +1368,15 @@ static bool fill_its_set(struct eviction *e, const struct script_lines *set)
                      : eviction_crowds(e, set, &(struct segments){0});
 }
 
+/* Whether lines put each other out, though nothing comes between two looks at
+ * them: of one too many for a set that victims leave by chance, some of which
+ * only empty what lies in front, all may be there at one look and not at the
+ * next.  Then whatever comes seems to put one of them out. */
+static bool overflow_alone(struct eviction *e, const struct script_lines *group)
+{
+    return e->chancy && eviction_evicts(e, group, NULL, 0);
+}
+
 /*
  * Whether what lies so many bytes from the lines of a set, within blocks of
  * twice as many, is of the same lines: it fills the set in their place, and
@@ -1389,8 +1398,10 @@ static bool is_one_line(struct eviction *e, const struct script_lines *set,
             return false;
         others[i] = (struct segment){moved.at[i + 1], 1, 0};
     }
+    const struct script_lines moved_group = group_of(&moved);
     return fill_its_set(e, &moved) &&
-           !eviction_evicts(e, &group, others, group.count);
+           !eviction_evicts(e, &group, others, group.count) &&
+           !overflow_alone(e, &moved_group);
 }
 
 /* One set is enough, be others larger; only of what lasts they tell whether it
