@@ -894,13 +894,19 @@ START_TEST(places_that_others_push_out_make_no_regions_wider)
 {
     static const char *const study = "tlb";
     char *const spec = testing_spec_of(
-        gpu_made("sms=1 clock_khz=1200000 clock_overhead=12 "
-                 "memory_bytes=17179869184 caches/l2={'sets': 256, 'ways': 8} "
+        gpu_made("sms=1 sms_per_tpc=3 tpcs_per_gpc=3 clock_khz=1200000 "
+                 "compute_capability='2.1' clock_overhead=12 "
+                 "memory_bytes=17179869184 "
+                 "shared_memory={'bytes': 65536, 'latency': 33, "
+                 "               'conflict_cycles': 39} "
+                 "caches/l2={'sets': 256, 'ways': 8, 'scope': 'gpu'} "
                  "tlbs/l1={'page': 2097152, 'entries': 4} "
                  "tlbs/l2={'page': 33554432, 'sets': 64, 'ways': 8, "
                  "         'scope': 'gpu'} "
-                 "paths/global={'l2': [269, 294, 394], "
-                 "              'memory': [430, 455, 555]} "
+                 "paths/global.ca={'l2': [269, 294, 394], "
+                 "                 'memory': [430, 455, 555]} "
+                 "paths/global.cg={'l2': [240, 265, 365], "
+                 "                 'memory': [401, 426, 526]} "
                  "intruder={'share': 0.35, 'cycles': 100000, "
                  "          'every_cycles': 0, "
                  "          'empties': ['l2', 'tlb_l1', 'tlb_l2']}"));
