@@ -1377,6 +1377,14 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     return true;
 }
 
+/* What a stop kept from being held against how surely misses are told. */
+static void forget_ahead(struct lab *lab, size_t from, size_t levels)
+{
+    for (size_t i = from; i < levels; i++)
+        finding_none(lab_finding(lab, code_components[i], "prefetch"), "%s",
+                     lab->err.text);
+}
+
 static void refuse_from(struct lab *lab, size_t from, size_t levels)
 {
     for (size_t i = from; i < levels; i++) {
@@ -1420,10 +1428,12 @@ static void ask_levels(struct lab *lab, struct curve *c)
     while (lab_ok(lab) && told < levels &&
            icache_ask_level(lab, c, told, &path))
         told++;
-    if (lab_ok(lab))
-        refuse_from(lab, told, levels);
-    if (lab_ok(lab))
-        leave_rest(lab, levels);
+    if (!lab_ok(lab)) {
+        forget_ahead(lab, told, levels);
+        return;
+    }
+    refuse_from(lab, told, levels);
+    leave_rest(lab, levels);
 }
 
 /* A curve is 50 KiB, as much as some threads' whole stack. */
