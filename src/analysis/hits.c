@@ -51,15 +51,34 @@ double hits_spread_limit(const double *cycles, size_t count, double hit,
     return n > 0 ? fmin(limit, most) : NAN;
 }
 
+/* Four standard deviations of hits, as those that are cheaper than most tell by
+ * their median (1.4826 times that is one).  Those of a cache in front cost less
+ * than half as much. */
+static double hits_deviate(const double *cycles, size_t count, double hit)
+{
+    double *const less = xreallocarray(NULL, count + 1, sizeof *less);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (cycles[i] > hit / 2 && cycles[i] < hit)
+            less[n++] = hit - cycles[i];
+    const double deviations = n * HITS_CLEARLY >= count && n > 0
+                                  ? 4 * 1.4826 * stats_median(less, n)
+                                  : 0;
+    free(less);
+    return deviations;
+}
+
 double hits_least_miss(const double *cycles, size_t count, double hit,
                        double timed, double half)
 {
-    const double above = hit + fmax(8, 0.1 * hit) + timed;
+    const double slack =
+        fmax(fmax(8, 0.1 * hit), hits_deviate(cycles, count, hit + timed));
+    const double above = hit + slack + timed;
     double *const near = xreallocarray(NULL, count + 1, sizeof *near);
     memcpy(near, cycles, count * sizeof *near);
-    const size_t n = hits_between(near, count, above, half);
+    const size_t n = above < half ? hits_between(near, count, above, half) : 0;
     double least = half;
-    if (above < half && n * HITS_CLEARLY >= count && n > 0) {
+    if (n * HITS_CLEARLY >= count && n > 0) {
         const double low = stats_quantile(near, n, 0.02);
         const double high = stats_quantile(near, n, 0.98);
         least = fmax(low - hits_miss_margin(low, high), above);

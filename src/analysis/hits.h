@@ -60,7 +60,8 @@ enum { HITS_CLEARLY = 12 };
 
 /* What finds L2 near may cost little more than a hit, where as much finds it
  * far: then a half of both is above all near ones.  The least that such loads
- * cost, timing included; `half` where they are no clear share. */
+ * cost, timing included; `half` where they are no clear share, or within four
+ * standard deviations of what hits cost. */
 double hits_least_miss(const double *cycles, size_t count, double hit,
                        double timed, double half);
 
