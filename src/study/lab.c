@@ -79,6 +79,14 @@ const char *lab_reason_to_stop(const struct lab *lab)
     return NULL;
 }
 
+/* Where the launch was stopped that is no reason that a reader knows. */
+static void say_why_stopped(struct lab *lab)
+{
+    const char *const stop = lab_reason_to_stop(lab);
+    if (stop != NULL)
+        error_set(&lab->err, ERR_INTERRUPTED, "%s", stop);
+}
+
 int lab_end(struct lab *lab, struct error *err)
 {
     *err = lab->err;
@@ -147,8 +155,9 @@ static struct samples measure_text(struct lab *lab, const char *text)
         lab_fail(lab, ERR_INTERRUPTED, "%s", stop);
     prober_fresh(lab->prober, lab->fresh);
     prober_deadline(lab->prober, lab->deadline);
-    if (lab_ok(lab))
-        prober_run(lab->prober, text, &samples, &canonical, &lab->err);
+    if (lab_ok(lab) && prober_run(lab->prober, text, &samples, &canonical,
+                                  &lab->err) == ERR_INTERRUPTED)
+        say_why_stopped(lab);
     /* Words of a study that this GPU cannot follow are no mistake of the user,
      * but in what the user wrote. */
     if (lab->err.code == ERR_USAGE && lab->bench == NULL)

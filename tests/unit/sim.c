@@ -1234,6 +1234,20 @@ START_TEST(a_wish_to_stop_ends_a_kernel)
 }
 END_TEST
 
+/* Buggy result: a launch that took a host 20 s longer than the budget was. */
+START_TEST(a_kernel_ends_when_nobody_waits_any_more)
+{
+    struct rig rig = rig_open();
+    rig.device->until = now_seconds();
+    ASSERT_FAILS(rig_try(&rig, "loop: bra loop;"), ERR_INTERRUPTED, rig.err,
+                 "stopped");
+    rig.device->until = 0;
+    rig_run(&rig, "mov.u32 %r0, 1; st.global.u32 [%out], %r0;");
+    ck_assert_uint_eq(rig_out(&rig, 0), 1);
+    rig_close(&rig);
+}
+END_TEST
+
 /* Lane 4 g + t brings rows g and g + 8 of A, all of g + 1 and g + 9 in the
  * first half of k and zeros in the second, and column g of B, all of g + 1 in
  * the first half: 16 products of each pair. */
@@ -1327,6 +1341,7 @@ static void add_refusals(TCase *t)
     tcase_add_test(t, an_endless_loop_ends_at_its_deadline);
     tcase_add_test(t, a_barrier_that_not_all_reach_does_not_hang);
     tcase_add_test(t, a_wish_to_stop_ends_a_kernel);
+    tcase_add_test(t, a_kernel_ends_when_nobody_waits_any_more);
     tcase_add_test(t, a_trap_is_an_error);
 }
 

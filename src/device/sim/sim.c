@@ -306,6 +306,7 @@ static int sim_launch(struct device *device, struct kernel *kernel,
 {
     struct machine *const machine = sim_of(device)->machine;
     machine->ticket = device->ticket;
+    machine->until = device->until;
     return machine_launch(machine, kernel, launch, err);
 }
 

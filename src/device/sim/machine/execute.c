@@ -274,7 +274,7 @@ static void check_stop(struct machine *m)
     m->next_check = m->issued + ISSUES_BETWEEN_CHECKS;
     if (m->code != 0)
         return;
-    if (stop_requested(m->ticket))
+    if (stop_requested(m->ticket) || (m->until > 0 && now_seconds() > m->until))
         m->code = error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
                             m->kernel->name);
     else if (m->issued > m->issued_most)

@@ -211,6 +211,7 @@ struct machine {
     double deadline_s;
     uint64_t issued_most; /* until the deadline */
     unsigned ticket;                /* of whoever may be asked to stop */
+    double until; /* … and stops by itself (now_seconds()); 0: never */
     uint64_t fetch_bytes;           /* of a line of instructions */
     uintptr_t fetch_span; /* the same among ops; UINTPTR_MAX: instructions are
                              not cached */
