@@ -86,9 +86,10 @@ static json_t *sms_of(const struct profile *p, const struct profile_cache *c)
 
 /* ---- what was found --------------------------------------------------- */
 
+/* Of a profile and what was found of it, which end with it. */
 struct comparison {
-    const struct profile *profile;
-    const json_t *findings;
+    struct profile *profile;
+    json_t *findings;
     struct buf rows;
     bool may_miss; /* what follows need not be measured, but not be wrong */
 };
@@ -155,18 +156,25 @@ static void compare_next_constant(struct comparison *c)
     c->may_miss = false;
 }
 
-static void expect_truth(const json_t *findings, const struct profile *p)
+static void end_comparison(struct comparison *c)
 {
-    struct comparison c = {.profile = p, .findings = findings};
+    ck_assert_msg(c->rows.length == 0, "%s", buf_string(&c->rows));
+    buf_free(&c->rows);
+    json_decref(c->findings);
+    profile_free(c->profile);
+}
+
+static void expect_truth(struct comparison c)
+{
     for (size_t i = 0; i < KINDS; i++) {
         compare(&c, kinds[i].component, "shares_with",
-                cache_of(p, i) != NULL ? shares_of(p, i) : NULL);
+                cache_of(c.profile, i) != NULL ? shares_of(c.profile, i)
+                                               : NULL);
         if (kinds[i].path != PATH_LOCAL)
             compare_copies(&c, i);
     }
     compare_next_constant(&c);
-    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
-    buf_free(&c.rows);
+    end_comparison(&c);
 }
 
 static struct profile *profile_of(const char *name)
@@ -177,14 +185,27 @@ static struct profile *profile_of(const char *name)
     return p;
 }
 
+/* Of a made GPU, whose text is freed. */
+static struct comparison comparison_of(char *gpu, uint64_t seed)
+{
+    const char *const study = "copies";
+    char *const path = testing_file("gpu.json", gpu);
+    char *const spec = xasprintf("sim:%s", path);
+    const struct comparison c = {.profile = profile_of(path),
+                                 .findings =
+                                     truth_findings(spec, seed, &study, 1)};
+    free(spec);
+    free(path);
+    free(gpu);
+    return c;
+}
+
 START_TEST(shipped_gpus_are_found_to_share_as_they_do)
 {
     const char *const gpu = truth_gpus[_i % TRUTH_GPUS];
-    struct profile *const p = profile_of(gpu);
-    json_t *const findings = truth_topology(gpu, 1 + (uint64_t)_i / TRUTH_GPUS);
-    expect_truth(findings, p);
-    json_decref(findings);
-    profile_free(p);
+    const uint64_t seed = 1 + (uint64_t)_i / TRUTH_GPUS;
+    expect_truth((struct comparison){.profile = profile_of(gpu),
+                                     .findings = truth_topology(gpu, seed)});
 }
 END_TEST
 
@@ -290,18 +311,7 @@ static char *draw_gpu(uint64_t seed)
 
 START_TEST(drawn_gpus_are_found_to_share_as_they_do)
 {
-    static const char *const studies[] = {"copies"};
-    char *const json = draw_gpu((uint64_t)_i);
-    char *const path = testing_file("gpu.json", json);
-    char *const spec = xasprintf("sim:%s", path);
-    struct profile *const p = profile_of(path);
-    json_t *const findings = truth_findings(spec, (uint64_t)_i, studies, 1);
-    expect_truth(findings, p);
-    json_decref(findings);
-    profile_free(p);
-    free(spec);
-    free(path);
-    free(json);
+    expect_truth(comparison_of(draw_gpu((uint64_t)_i), (uint64_t)_i));
 }
 END_TEST
 
@@ -309,7 +319,6 @@ END_TEST
  * hit in any of their caches, by more than hits vary. */
 START_TEST(hits_may_cost_more_where_many_warps_run)
 {
-    static const char *const studies[] = {"copies"};
     char *const json = gpu_made(
         "sms=4 warp_schedulers=2 caches/l1={'sets': 16, 'ways': 4} "
         "caches/const_l1={'line': 64, 'sets': 8, 'ways': 4} "
@@ -319,16 +328,7 @@ START_TEST(hits_may_cost_more_where_many_warps_run)
         "paths/constant={'const_l1': 30, 'const_l15': 100, 'l2': 250, "
         "'memory': 500} noise={'jitter_cycles': 1, 'crowd_cycles': %d}",
         _i);
-    char *const path = testing_file("gpu.json", json);
-    char *const spec = xasprintf("sim:%s", path);
-    struct profile *const p = profile_of(path);
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
-    expect_truth(findings, p);
-    json_decref(findings);
-    profile_free(p);
-    free(spec);
-    free(path);
-    free(json);
+    expect_truth(comparison_of(json, 1));
 }
 END_TEST
 
@@ -409,25 +409,15 @@ static const struct miscounted {
 
 START_TEST(copies_are_those_of_the_profile)
 {
-    static const char *const studies[] = {"copies"};
     const struct miscounted *const m = &miscounted[_i];
     char *const json = gpu_made("%s", m->gpu);
-    char *const path = testing_file("gpu.json", json);
-    char *const spec = xasprintf("sim:%s", path);
-    struct profile *const p = profile_of(path);
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
-    struct comparison c = {.profile = p, .findings = findings};
+    struct comparison c = comparison_of(json, 1);
+    const struct profile *const p = c.profile;
     size_t kind = 0;
     while (strcmp(kinds[kind].component, m->component) != 0)
         kind++;
     compare(&c, m->component, "copy_of_warp", copies_of(p, cache_of(p, kind)));
-    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
-    buf_free(&c.rows);
-    json_decref(findings);
-    profile_free(p);
-    free(spec);
-    free(path);
-    free(json);
+    end_comparison(&c);
 }
 END_TEST
 
@@ -435,7 +425,6 @@ END_TEST
  * than a load that a neighbour delays: no sign of a cache that SMs share. */
 START_TEST(what_l2_holds_is_not_shared_before_it)
 {
-    static const char *const studies[] = {"copies"};
     static const char *const scopes[] = {"sm", "tpc"};
     char *const json = gpu_made(
         "sms=6 sms_per_tpc=2 warp_schedulers=2 max_threads_per_block=256 "
@@ -451,25 +440,15 @@ START_TEST(what_l2_holds_is_not_shared_before_it)
         "'spike_cycles': 300} "
         "neighbour={'from': 'l2', 'share': 0.6, 'cycles': 800, 'burst': 64}",
         scopes[_i % 2]);
-    char *const path = testing_file("gpu.json", json);
-    char *const spec = xasprintf("sim:%s", path);
-    struct profile *const p = profile_of(path);
-    json_t *const findings =
-        truth_findings(spec, 1 + (uint64_t)_i / 2, studies, 1);
-    struct comparison c = {
-        .profile = p, .findings = findings, .may_miss = true};
+    struct comparison c = comparison_of(json, 1 + (uint64_t)_i / 2);
+    const struct profile *const p = c.profile;
+    c.may_miss = true;
     compare(&c, "const_l15", "sms_sharing",
             sms_of(p, &p->caches[p->paths[PATH_CONSTANT].cache[1]]));
     c.may_miss = false;
     compare(&c, "const_l1", "sms_sharing", json_integer(1));
     compare(&c, "const_l1", "per_sm", json_integer(1));
-    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
-    buf_free(&c.rows);
-    json_decref(findings);
-    profile_free(p);
-    free(spec);
-    free(path);
-    free(json);
+    end_comparison(&c);
 }
 END_TEST
 
@@ -477,7 +456,6 @@ END_TEST
  * line of it is still dearer than what the next cache has. */
 START_TEST(sms_share_what_is_before_an_l2_that_is_not_known)
 {
-    static const char *const studies[] = {"copies"};
     char *const json = gpu_made(
         "sms=4 sms_per_tpc=2 warp_schedulers=2 max_threads_per_block=64 "
         "max_warps_per_sm=4 max_blocks_per_sm=2 "
@@ -486,19 +464,9 @@ START_TEST(sms_share_what_is_before_an_l2_that_is_not_known)
         "caches/const_l15={'line': 256, 'sets': 8, 'ways': 4, 'scope': 'tpc'} "
         "paths/constant={'const_l1': 24, 'const_l15': 80, 'l2': 230, "
         "'memory': 430}");
-    char *const path = testing_file("gpu.json", json);
-    char *const spec = xasprintf("sim:%s", path);
-    struct profile *const p = profile_of(path);
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
-    struct comparison c = {.profile = p, .findings = findings};
+    struct comparison c = comparison_of(json, 1);
     compare_next_constant(&c);
-    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
-    buf_free(&c.rows);
-    json_decref(findings);
-    profile_free(p);
-    free(spec);
-    free(path);
-    free(json);
+    end_comparison(&c);
 }
 END_TEST
 
