@@ -1461,7 +1461,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, what_goes_by_chance_is_not_pushed_out);
     tcase_add_test(t, what_others_leave_there_is_no_miss);
     tcase_add_test(t, places_that_others_push_out_make_no_regions_wider);
-    tcase_add_loop_test(t, pages_of_few_regions_are_told_the_first_time, 0,
+    tcase_add_loop_test(t, pages_of_few_regions_are_told_the_first_time, 1,
                         COUNT_OF(few_regions));
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
@@ -1476,5 +1476,6 @@ Suite *suite_truth_tlb(void)
                         slow_ones + SLOW_GPUS);
     tcase_add_loop_test(t, a_first_tlb_is_told_from_the_second, 0,
                         COUNT_OF(near_levels));
+    tcase_add_loop_test(t, pages_of_few_regions_are_told_the_first_time, 0, 1);
     return suite;
 }
