@@ -52,14 +52,14 @@ double hits_spread_limit(const double *cycles, size_t count, double hit,
 }
 
 /* Four standard deviations of hits, as those that are cheaper than most tell by
- * their median (1.4826 times that is one).  Those of a cache in front cost less
- * than half as much. */
+ * their median (1.4826 times that is one).  What costs less than three quarters
+ * hits a cache in front. */
 static double hits_deviate(const double *cycles, size_t count, double hit)
 {
     double *const less = xreallocarray(NULL, count + 1, sizeof *less);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (cycles[i] > hit / 2 && cycles[i] < hit)
+        if (cycles[i] > 0.75 * hit && cycles[i] < hit)
             less[n++] = hit - cycles[i];
     const double deviations = n * HITS_CLEARLY >= count && n > 0
                                   ? 4 * 1.4826 * stats_median(less, n)
