@@ -911,8 +911,8 @@ START_TEST(places_that_others_push_out_make_no_regions_wider)
                  "          'every_cycles': 0, "
                  "          'empties': ['l2', 'tlb_l1', 'tlb_l2']}"));
     json_t *const f = truth_findings(spec, 3, &study, 1);
-    double region = 33554432;
-    truth_number(f, "tlb_l2.region", &region);
+    double region;
+    ck_assert(truth_number(f, "tlb_l2.region", &region));
     ck_assert_double_eq(region, 33554432);
     json_decref(f);
     free(spec);
