@@ -300,17 +300,14 @@ static void expect_read(const json_t *findings, const char *id, double truth)
 START_TEST(reads_are_found_in_short)
 {
     const struct made_up *const g = &gpus[_i % 2];
-    char *const spec = testing_spec_of(profile_of(g, l2_told));
-    static const char *const study[] = {"reads"};
-    json_t *const findings =
-        truth_findings(spec, (uint64_t)_i + 1, study, COUNT_OF(study));
+    json_t *const findings = truth_findings_seeded(profile_of(g, l2_told),
+                                                   (uint64_t)_i + 1, "reads");
     const double hz = 1e3 * g->khz;
     expect_read(findings, "l1.read_bandwidth", g->l1);
     expect_read(findings, "shared.read_bandwidth", g->shared_read);
     expect_read(findings, "l2.read_bandwidth", g->l2_read * hz);
     expect_read(findings, "memory.read_bandwidth", g->memory_read * hz);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -341,14 +338,11 @@ static const struct beside {
 
 static json_t *reads_beside(const struct beside *b, size_t *took)
 {
-    static const char *const study[] = {"reads"};
-    char *const spec =
-        testing_spec_of(disturbed_gpu(b->gpu, b->kind, b->strength));
     log_to(note_launches);
-    json_t *const findings = truth_findings(spec, b->seed, study, 1);
+    json_t *const findings = truth_findings_seeded(
+        disturbed_gpu(b->gpu, b->kind, b->strength), b->seed, "reads");
     log_to(NULL);
     *took = launches;
-    free(spec);
     return findings;
 }
 

@@ -212,15 +212,13 @@ END_TEST
  * found must not be luck. */
 START_TEST(many_ways_of_random_victims_are_found)
 {
-    const char *const studies[] = {"structure"};
-    char *const spec = testing_spec_of(
-        gpu_made("%s", L1("'sets': 2, 'ways': 246, 'policy': 'random'") NOISE));
-    json_t *const f = truth_findings(spec, (uint64_t)_i, studies, 1);
+    json_t *const f = truth_findings_seeded(
+        gpu_made("%s", L1("'sets': 2, 'ways': 246, 'policy': 'random'") NOISE),
+        (uint64_t)_i, "structure");
     check_claim(f, "l1", "ways", "246");
     check_claim(f, "l1", "sets", "2");
     check_claim(f, "l1", "set_bits", "[7]");
     check_claim(f, "l1", "policy", "random");
-    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -232,19 +230,17 @@ END_TEST
  * it holds chance misses too few to differ. */
 START_TEST(lines_in_front_are_told_apart_by_any_chance)
 {
-    const char *const studies[] = {"structure"};
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, "
                  "'ways': 2, 'policy': 'plru'} caches/const_l15={'line': 256, "
                  "'sector': 64, 'sets': 4, 'ways': 23, 'policy': 'random', "
                  "'set_bits': [[8,10],9]} paths/constant={'const_l1': 22, "
-                 "'const_l15': 85, 'l2': 250, 'memory': 500}"));
-    json_t *const f = truth_findings(spec, (uint64_t)_i, studies, 1);
+                 "'const_l15': 85, 'l2': 250, 'memory': 500}"),
+        (uint64_t)_i, "structure");
     check_claim(f, "const_l15", "ways", "23");
     check_claim(f, "const_l15", "sets", "4");
     check_claim(f, "const_l15", "set_bits", "[[8,10],9]");
     check_claim(f, "const_l15", "policy", "random");
-    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -259,18 +255,19 @@ END_TEST
  */
 START_TEST(lines_of_another_set_are_no_longer_lines)
 {
-    const char *const studies[] = {"structure"};
-    char *const spec = testing_spec_of(gpu_made(
-        "sms=1 caches/l2/sets=64 caches/const_l1={'line': 64, 'sector': 64, "
-        "'sets': 8, 'ways': 7} caches/const_l15={'line': 256, 'sector': 32, "
-        "'sets': 2, 'ways': 24, 'policy': 'random'} "
-        "paths/constant={'const_l1': 24, 'const_l15': 68, 'l2': 366, "
-        "'memory': 528} noise={'jitter_cycles': 0.68, 'spike_rate': 0.00215, "
-        "'spike_cycles': 428}"));
-    json_t *const f = truth_findings(spec, (uint64_t)_i, studies, 1);
+    json_t *const f = truth_findings_seeded(
+        gpu_made("sms=1 caches/l2/sets=64 caches/const_l1={'line': 64, "
+                 "'sector': 64, "
+                 "'sets': 8, 'ways': 7} caches/const_l15={'line': 256, "
+                 "'sector': 32, "
+                 "'sets': 2, 'ways': 24, 'policy': 'random'} "
+                 "paths/constant={'const_l1': 24, 'const_l15': 68, 'l2': 366, "
+                 "'memory': 528} noise={'jitter_cycles': 0.68, 'spike_rate': "
+                 "0.00215, "
+                 "'spike_cycles': 428}"),
+        (uint64_t)_i, "structure");
     check_claim(f, "const_l15", "ways", "24");
     check_claim(f, "const_l15", "sets", "2");
-    free(spec);
     json_decref(f);
 }
 END_TEST

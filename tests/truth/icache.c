@@ -193,17 +193,17 @@ END_TEST
  * no part in what fits. */
 START_TEST(what_is_fetched_ahead_is_counted)
 {
-    json_t *const gpu = gpu_plain();
     const int lines = _i % 10;
-    gpu_wish(gpu,
-             "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
-             "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-             "paths/instruction/prefetch=%d "
-             "paths/instruction/prefetch_on_hits=%s",
-             lines, _i < 10 ? "false" : "true");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
+            "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
+            "paths/instruction/prefetch=%d "
+            "paths/instruction/prefetch_on_hits=%s",
+            lines, _i < 10 ? "false" : "true"),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
     ck_assert(is_true(findings, "icache_l1", "prefetch", lines, 0));
     ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
@@ -218,17 +218,17 @@ END_TEST
  * places: what comes to each place now and then comes there. */
 START_TEST(what_does_not_come_each_time_is_counted)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
-             "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-             "paths/instruction/prefetch=%d "
-             "paths/instruction/prefetch_on_hits=true "
-             "paths/instruction/prefetch_short=40",
-             _i);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
+            "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
+            "paths/instruction/prefetch=%d "
+            "paths/instruction/prefetch_on_hits=true "
+            "paths/instruction/prefetch_short=40",
+            _i),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "prefetch", _i, 0));
     ck_assert(is_true(findings, "icache_l1", "prefetch", _i, 0));
     json_decref(findings);
@@ -239,16 +239,16 @@ END_TEST
  * fetched ahead: that is one line ahead. */
 START_TEST(what_comes_with_a_longer_line_is_not_ahead)
 {
-    json_t *const gpu = gpu_plain();
     const int lines = 1 + _i;
-    gpu_wish(gpu,
-             "sms=2 caches={} caches/i0={'line': 64, 'sets': 32, 'ways': 5} "
-             "caches/i1={'line': 128, 'sets': 32, 'ways': 6} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-             "paths/instruction/prefetch=%d",
-             lines);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 caches={} caches/i0={'line': 64, 'sets': 32, 'ways': 5} "
+            "caches/i1={'line': 128, 'sets': 32, 'ways': 6} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
+            "paths/instruction/prefetch=%d",
+            lines),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "line", 64, 0));
     ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
@@ -262,17 +262,17 @@ END_TEST
  * come by themselves. */
 START_TEST(what_is_fetched_ahead_hides_no_sharing)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=2 max_threads_per_block=512 max_warps_per_sm=16 caches={} "
-             "caches/i0={'line': 128, 'sets': 1, 'ways': 40, "
-             "           'policy': 'fifo', 'copies_per_sm': 4} "
-             "caches/i1={'line': 128, 'sets': 64, 'ways': 4} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 16, 'l2': 220, 'memory': 500} "
-             "paths/instruction/prefetch=3 "
-             "paths/instruction/prefetch_on_hits=true");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 max_threads_per_block=512 max_warps_per_sm=16 caches={} "
+            "caches/i0={'line': 128, 'sets': 1, 'ways': 40, "
+            "           'policy': 'fifo', 'copies_per_sm': 4} "
+            "caches/i1={'line': 128, 'sets': 64, 'ways': 4} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 16, 'l2': 220, 'memory': 500} "
+            "paths/instruction/prefetch=3 "
+            "paths/instruction/prefetch_on_hits=true"),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l0", "prefetch", 3, 0));
     ck_assert(is_true(findings, "icache_l0", "sets", 1, 0));
     ck_assert(is_true(findings, "icache_l0", "per_sm", 4, 0));
@@ -286,18 +286,18 @@ END_TEST
  * and empties all caches; calls take as long as there. */
 START_TEST(what_is_called_fits_a_turn)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 3} "
-             "caches/i1={'line': 128, 'sets': 54, 'ways': 11} "
-             "caches/l2={'sets': 4096, 'ways': 16, 'scope': 'gpu'} "
-             "paths/global.cg={'l2': 380, 'memory': 520} "
-             "paths/instruction={'i0': 180, 'i1': 250, 'l2': 650, "
-             "                   'memory': 900} "
-             "intruder={'share': 1, 'cycles': 4800000, "
-             "          'every_cycles': 4100000, 'first_cycles': 4100000, "
-             "          'empties': ['i0', 'i1', 'l2']}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 3} "
+            "caches/i1={'line': 128, 'sets': 54, 'ways': 11} "
+            "caches/l2={'sets': 4096, 'ways': 16, 'scope': 'gpu'} "
+            "paths/global.cg={'l2': 380, 'memory': 520} "
+            "paths/instruction={'i0': 180, 'i1': 250, 'l2': 650, "
+            "                   'memory': 900} "
+            "intruder={'share': 1, 'cycles': 4800000, "
+            "          'every_cycles': 4100000, 'first_cycles': 4100000, "
+            "          'empties': ['i0', 'i1', 'l2']}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "size", 12288, 0));
     ck_assert(is_true(findings, "icache_l0", "miss_penalty", 70, 2));
     ck_assert(is_true(findings, "icache_l1", "size", 76032, 0));
@@ -314,17 +314,17 @@ START_TEST(lines_get_shorter)
 {
     static const char *const set_bits[] = {"[6, 7, 8, 9, 10, 11, 12]",
                                            "[7, 8, 9, 10, 11, 12, 13]"};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
-             "caches/c1={'line': 64, 'sets': 4, 'ways': 8} "
-             "caches/c15={'line': 64, 'sets': 128, 'ways': 6, 'set_bits': %s} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
-             "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
-             "                   'memory': 604}",
-             set_bits[_i]);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+            "caches/c1={'line': 64, 'sets': 4, 'ways': 8} "
+            "caches/c15={'line': 64, 'sets': 128, 'ways': 6, 'set_bits': %s} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
+            "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
+            "                   'memory': 604}",
+            set_bits[_i]),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l1", "size", 49152, 0));
     ck_assert(!is_true(findings, "icache_l1", "line", 64, 0));
     ck_assert(!is_true(findings, "icache_l1", "sets", 128, 0));
@@ -340,16 +340,16 @@ END_TEST
 START_TEST(lines_that_nobody_asks_for_may_be_shorter)
 {
     static const uint64_t sets[] = {128, 64};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
-             "caches/c1={'line': 128, 'sector': 128, 'sets': 2, 'ways': 5} "
-             "caches/c15={'line': %d, 'sets': %" PRIu64 ", 'ways': 6} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/constant={'c1': 39, 'c15': 125, 'l2': 322, 'memory': 842} "
-             "paths/instruction={'i0': 8, 'c15': 122, 'memory': 510}",
-             8192 / (int)sets[_i], sets[_i]);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+            "caches/c1={'line': 128, 'sector': 128, 'sets': 2, 'ways': 5} "
+            "caches/c15={'line': %d, 'sets': %" PRIu64 ", 'ways': 6} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 39, 'c15': 125, 'l2': 322, 'memory': 842} "
+            "paths/instruction={'i0': 8, 'c15': 122, 'memory': 510}",
+            8192 / (int)sets[_i], sets[_i]),
+        "icache_sharing");
     ck_assert_str_eq(truth_text(findings, "icache_l1.line", "status"),
                      "at_most");
     ck_assert_str_eq(truth_text(findings, "icache_l1.sets", "status"),
@@ -371,19 +371,19 @@ START_TEST(short_lines_show_no_chance)
         "                                   'weights': [1, 4, 4, 4, 3]}",
         "'sets': 128, 'ways': 6, 'policy': 'fifo', "
         "'set_bits': [6, [7, 13], [8, 13], 9, 10, [11, 13], 12]"};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 isa/default/O3=6 clock_overhead=37 caches={} "
-             "caches/i0={'line': 128, 'sets': 5, 'ways': 12} "
-             "caches/c1={'line': 64, 'sets': 4, 'ways': 4} "
-             "caches/c15={'line': 64, %s} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/constant={'c1': 24, 'c15': 64, 'l2': 408, 'memory': 957} "
-             "paths/instruction={'i0': 5, 'c15': 86, 'memory': 330} "
-             "noise={'jitter_cycles': 0.4, 'spike_rate': 0.0028, "
-             "       'spike_cycles': 596}",
-             c15[_i]);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 isa/default/O3=6 clock_overhead=37 caches={} "
+            "caches/i0={'line': 128, 'sets': 5, 'ways': 12} "
+            "caches/c1={'line': 64, 'sets': 4, 'ways': 4} "
+            "caches/c15={'line': 64, %s} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 24, 'c15': 64, 'l2': 408, 'memory': 957} "
+            "paths/instruction={'i0': 5, 'c15': 86, 'memory': 330} "
+            "noise={'jitter_cycles': 0.4, 'spike_rate': 0.0028, "
+            "       'spike_cycles': 596}",
+            c15[_i]),
+        "icache_sharing");
     truth_unmeasured(findings, "icache_l1.policy",
                      _i == 0 ? "shorter" : "foretell");
     json_decref(findings);
@@ -395,15 +395,15 @@ END_TEST
  * of them. */
 START_TEST(half_of_the_sets_leave_room_to_share)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=4 sms_per_tpc=2 max_threads_per_block=128 caches={} "
-             "caches/i0={'line': 64, 'sets': 18, 'ways': 11} "
-             "caches/i1={'line': 64, 'sets': 97, 'ways': 5, 'scope': 'tpc'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
-             "                   'memory': 500}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=4 sms_per_tpc=2 max_threads_per_block=128 caches={} "
+            "caches/i0={'line': 64, 'sets': 18, 'ways': 11} "
+            "caches/i1={'line': 64, 'sets': 97, 'ways': 5, 'scope': 'tpc'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
+            "                   'memory': 500}"),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l0", "sms_sharing", 1, 0));
     ck_assert(is_true(findings, "icache_l1", "sms_sharing", 2, 0));
     ck_assert(is_true(findings, "icache_l1", "per_sm", 1, 0));
@@ -423,14 +423,13 @@ START_TEST(functions_that_are_run_through_leave_room_to_share)
         "           'policy': 'fifo'}",
         "caches/i0={'line': 64, 'sets': 57, 'ways': 4, 'policy': 'nru'} "
         "caches/i1={'line': 64, 'sets': 40, 'ways': 13, 'scope': 'tpc'}"};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=3 sms_per_tpc=2 max_threads_per_block=128 caches={} %s "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
-             "                   'memory': 500}",
-             next[_i]);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=3 sms_per_tpc=2 max_threads_per_block=128 caches={} %s "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 4, 'i1': 60, 'l2': 220, "
+                 "                   'memory': 500}",
+                 next[_i]),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l0", "sms_sharing", 1, 0));
     ck_assert(is_true(findings, "icache_l1", "sms_sharing", 2, 0));
     ck_assert(is_true(findings, "icache_l1", "per_sm", 1, 0));
@@ -443,15 +442,14 @@ END_TEST
  * result: none does, or every fourth. */
 START_TEST(chance_of_few_functions_hides_no_warp)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 warp_schedulers=2 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': %d, "
-             "           'policy': 'random', 'copies_per_sm': 2} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 6, 'l2': 164, 'memory': 400}",
-             _i);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 warp_schedulers=2 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': %d, "
+                 "           'policy': 'random', 'copies_per_sm': 2} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 6, 'l2': 164, 'memory': 400}",
+                 _i),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l0", "per_sm", 2, 0));
     json_decref(findings);
 }
@@ -479,16 +477,16 @@ END_TEST
 START_TEST(late_calls_are_no_misses)
 {
     static const char *const id = "icache_l1.miss_penalty";
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 128, 'sets': 16, 'ways': 4} "
-             "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 260, 'memory': 560} "
-             "noise={'jitter_cycles': 5, 'spike_rate': 0.25, "
-             "'spike_cycles': %d}",
-             _i);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 16, 'ways': 4} "
+            "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 260, 'memory': 560} "
+            "noise={'jitter_cycles': 5, 'spike_rate': 0.25, "
+            "'spike_cycles': %d}",
+            _i),
+        "icache");
     const json_t *const f = json_object_get(findings, id);
     const json_t *const interval = json_object_get(f, "interval");
     if (json_is_array(interval)) {
@@ -506,15 +504,15 @@ END_TEST
  * one of the next: they are no sign that its line has ended. */
 START_TEST(two_short_lines_are_no_longer_one)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 64, 'sets': 7, 'ways': 13, "
-             "           'policy': 'nru'} "
-             "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 3, 'i1': 149, 'l2': 411, "
-             "                   'memory': 700}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 64, 'sets': 7, 'ways': 13, "
+            "           'policy': 'nru'} "
+            "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 3, 'i1': 149, 'l2': 411, "
+            "                   'memory': 700}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "prefetch", 0, 0));
     ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
     ck_assert(is_true(findings, "icache_l1", "ways", 8, 0));
@@ -527,15 +525,15 @@ END_TEST
  * result: 64 B, since their first halves were gone as often as not. */
 START_TEST(lines_that_chance_pushed_out_are_as_long)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} "
-             "caches/i0={'line': 128, 'sector': 128, 'sets': 2, 'ways': 10, "
-             "           'policy': 'random'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 9, 'l2': 430, 'memory': 630} "
-             "paths/instruction/prefetch=4");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} "
+            "caches/i0={'line': 128, 'sector': 128, 'sets': 2, 'ways': 10, "
+            "           'policy': 'random'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 9, 'l2': 430, 'memory': 630} "
+            "paths/instruction/prefetch=4"),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l0", "sets", 2, 0));
     json_decref(findings);
@@ -547,17 +545,17 @@ END_TEST
  * with every policy. */
 START_TEST(a_late_shape_has_all_policies)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
-                  "           'ways': 16, 'policy': 'nru'} "
-                  "caches/i1={'line': 256, 'sector': 32, 'sets': 35, "
-                  "           'ways': 4, 'policy': 'plru'} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 9, 'i1': 69, 'l2': 462, "
-                  "                   'memory': 700} "
-                  "paths/instruction/prefetch=1");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
+                 "           'ways': 16, 'policy': 'nru'} "
+                 "caches/i1={'line': 256, 'sector': 32, 'sets': 35, "
+                 "           'ways': 4, 'policy': 'plru'} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 9, 'i1': 69, 'l2': 462, "
+                 "                   'memory': 700} "
+                 "paths/instruction/prefetch=1"),
+        "icache");
     ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"), "plru");
     json_decref(findings);
 }
@@ -567,16 +565,16 @@ END_TEST
  * the time: half as long in twice as many sets they foretell nearly as much. */
 START_TEST(lines_that_mostly_come_whole_are_as_long)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 128, 'sets': 15, 'ways': 4} "
-             "caches/i1={'line': 256, 'sector': 64, 'sets': 16, 'ways': 6, "
-             "           'policy': 'nru'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 5, 'i1': 131, 'l2': 465, "
-             "                   'memory': 700} "
-             "paths/instruction/prefetch=4");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 15, 'ways': 4} "
+            "caches/i1={'line': 256, 'sector': 64, 'sets': 16, 'ways': 6, "
+            "           'policy': 'nru'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 5, 'i1': 131, 'l2': 465, "
+            "                   'memory': 700} "
+            "paths/instruction/prefetch=4"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 16, 0));
     json_decref(findings);
@@ -587,15 +585,15 @@ END_TEST
  * foretell most calls, and longer ones are tried all the same. */
 START_TEST(lines_that_come_by_halves_are_as_long)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 12} "
-             "caches/i1={'line': 128, 'sector': 32, 'sets': 1, 'ways': 200} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
-             "                   'memory': 700}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 12} "
+            "caches/i1={'line': 128, 'sector': 32, 'sets': 1, 'ways': 200} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+            "                   'memory': 700}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l1", "ways", 200, 0));
     json_decref(findings);
@@ -606,16 +604,16 @@ END_TEST
  * that some are. */
 START_TEST(calls_that_are_in_time_deny_no_chance)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 isa/default/O3=10 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 16} "
-             "caches/i1={'line': 128, 'sector': 128, 'sets': 33, 'ways': 9, "
-             "           'policy': 'random'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
-             "                   'memory': 700}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 isa/default/O3=10 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 16} "
+            "caches/i1={'line': 128, 'sector': 128, 'sets': 33, 'ways': 9, "
+            "           'policy': 'random'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+            "                   'memory': 700}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 33, 0));
     json_decref(findings);
@@ -634,16 +632,15 @@ START_TEST(parts_of_lines_hide_no_chance)
     static const char *const i0[] = {"'sets': 7, 'ways': 11",
                                      "'sets': 10, 'ways': 16, "
                                      "'policy': 'random'"};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
-             "caches/i1={%s} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 8, 'i1': 103, 'l2': 302, "
-             "                   'memory': 600} "
-             "paths/instruction/prefetch=%d",
-             i0[_i], i1[_i], _i == 0 ? 4 : 2);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
+                 "caches/i1={%s} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 8, 'i1': 103, 'l2': 302, "
+                 "                   'memory': 600} "
+                 "paths/instruction/prefetch=%d",
+                 i0[_i], i1[_i], _i == 0 ? 4 : 2),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "line", _i == 0 ? 256 : 128, 0) ||
               _i > 0);
     ck_assert(is_true(findings, "icache_l1", "sets", _i == 0 ? 6 : 128, 0) ||
@@ -657,17 +654,17 @@ END_TEST
  * much as was told.  Buggy result: random without a word. */
 START_TEST(chance_is_alike_within_a_bound)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 64, 'sector': 64, 'sets': 7, "
-                  "           'ways': 13} "
-                  "caches/i1={'line': 256, 'sector': 256, 'sets': 32, "
-                  "           'ways': 3, 'policy': {'kind': 'weighted', "
-                  "           'weights': [4, 3, 3]}} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 4, 'i1': 51, 'l2': 426, "
-                  "                   'memory': 700}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 7, "
+                 "           'ways': 13} "
+                 "caches/i1={'line': 256, 'sector': 256, 'sets': 32, "
+                 "           'ways': 3, 'policy': {'kind': 'weighted', "
+                 "           'weights': [4, 3, 3]}} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 4, 'i1': 51, 'l2': 426, "
+                 "                   'memory': 700}"),
+        "icache");
     const json_t *const f = json_object_get(findings, "icache_l1.policy");
     const double within = json_number_value(
         json_object_get(json_object_get(f, "protocol"), "weights_within"));
@@ -695,16 +692,15 @@ START_TEST(sets_that_no_model_has_are_not_others)
         "'set_bits': [[7, 12], [8, 13], [9, 12], 10, 11], "
         "'policy': 'random'"};
     static const double sets[] = {4, 32};
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
-             "caches/i1={'line': 128, 'sector': 64, %s} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 5, 'i1': 82, 'l2': 299, "
-             "                   'memory': 600} "
-             "paths/instruction/prefetch=%d",
-             i0[_i], i1[_i], _i == 0 ? 4 : 0);
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} caches/i0={'line': 64, 'sector': 64, %s} "
+                 "caches/i1={'line': 128, 'sector': 64, %s} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 5, 'i1': 82, 'l2': 299, "
+                 "                   'memory': 600} "
+                 "paths/instruction/prefetch=%d",
+                 i0[_i], i1[_i], _i == 0 ? 4 : 0),
+        "icache");
     is_true(findings, "icache_l1", "line", 128, 0);
     is_true(findings, "icache_l1", "sets", sets[_i], 0);
     ck_assert_double_le(bound_of(findings, "icache_l1.ways"), _i == 0 ? 74 : 8);
@@ -717,21 +713,21 @@ END_TEST
  * and 32 with other noise. */
 START_TEST(lines_that_fit_come_to_be_there)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 isa/default/O3=6 clock_overhead=3 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 16, "
-             "           'policy': 'random', 'copies_per_sm': 4} "
-             "caches/i1={'line': 64, 'sector': 64, 'sets': 128, 'ways': 5, "
-             "           'policy': 'random', "
-             "           'set_bits': [[6, 13], 7, 8, [9, 13], 10, [11, 13], "
-             "                        12]} "
-             "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 10, 'i1': 72, 'l2': 395, "
-             "                   'memory': 700} "
-             "noise={'jitter_cycles': 1.84, 'spike_rate': 0.00019, "
-             "       'spike_cycles': 266}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 isa/default/O3=6 clock_overhead=3 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 16, "
+            "           'policy': 'random', 'copies_per_sm': 4} "
+            "caches/i1={'line': 64, 'sector': 64, 'sets': 128, 'ways': 5, "
+            "           'policy': 'random', "
+            "           'set_bits': [[6, 13], 7, 8, [9, 13], 10, [11, 13], "
+            "                        12]} "
+            "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 10, 'i1': 72, 'l2': 395, "
+            "                   'memory': 700} "
+            "noise={'jitter_cycles': 1.84, 'spike_rate': 0.00019, "
+            "       'spike_cycles': 266}"),
+        "icache");
     is_true(findings, "icache_l1", "sets", 128, 0);
     ck_assert_double_le(bound_of(findings, "icache_l1.size"), 40960);
     json_decref(findings);
@@ -743,8 +739,7 @@ END_TEST
  * in more.  Expected: four sets.  Buggy result: two. */
 START_TEST(more_calls_decide_between_sets)
 {
-    static const char *const study[] = {"icache"};
-    char *const spec = testing_spec_of(
+    json_t *const findings = truth_findings_seeded(
         gpu_made("sms=1 caches={} "
                  "caches/i0={'line': 64, 'sector': 64, 'sets': 4, "
                  "           'ways': 15, 'policy': 'random'} "
@@ -753,13 +748,12 @@ START_TEST(more_calls_decide_between_sets)
                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
                  "paths/instruction={'i0': 8, 'i1': 154, 'l2': 271, "
                  "                   'memory': 600} "
-                 "paths/instruction/prefetch=4"));
-    json_t *const findings = truth_findings(spec, (uint64_t)_i, study, 1);
+                 "paths/instruction/prefetch=4"),
+        (uint64_t)_i, "icache");
     ck_assert(is_true(findings, "icache_l0", "sets", 4, 0));
     ck_assert_str_eq(truth_text(findings, "icache_l0.policy", "value"),
                      "random");
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -767,21 +761,20 @@ END_TEST
  * costs as much as a miss of that. */
 START_TEST(lines_of_the_loop_are_no_misses)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 isa/default/O3=4 clock_overhead=33 caches={} "
-             "caches/i0={'line': 128, 'sets': 5, 'ways': 14, "
-             "           'policy': 'random'} "
-             "caches/i1={'line': 128, 'sets': 20, 'ways': 11, "
-             "           'policy': 'random'} "
-             "caches/i15={'line': 128, 'sets': 47, 'ways': 14} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 4, 'i1': 86, 'i15': 151, 'l2': 448, "
-             "                   'memory': 700} "
-             "paths/instruction/prefetch=4 "
-             "noise={'jitter_cycles': 2.34, 'spike_rate': 0.0006, "
-             "       'spike_cycles': 527}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 isa/default/O3=4 clock_overhead=33 caches={} "
+                 "caches/i0={'line': 128, 'sets': 5, 'ways': 14, "
+                 "           'policy': 'random'} "
+                 "caches/i1={'line': 128, 'sets': 20, 'ways': 11, "
+                 "           'policy': 'random'} "
+                 "caches/i15={'line': 128, 'sets': 47, 'ways': 14} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 4, 'i1': 86, 'i15': 151, 'l2': 448, "
+                 "                   'memory': 700} "
+                 "paths/instruction/prefetch=4 "
+                 "noise={'jitter_cycles': 2.34, 'spike_rate': 0.0006, "
+                 "       'spike_cycles': 527}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "miss_penalty", 65, 1));
     json_decref(findings);
 }
@@ -793,19 +786,19 @@ END_TEST
  * fit were missed. */
 START_TEST(late_hits_that_cost_more_than_misses_are_hits)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 128, 'sector': 128, 'sets': 7, "
-                  "           'ways': 11, 'policy': 'random'} "
-                  "caches/i1={'line': 128, 'sector': 128, 'sets': 20, "
-                  "           'ways': 9} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 5, 'i1': 152, 'l2': 252, "
-                  "                   'memory': 600} "
-                  "paths/instruction/prefetch=1 "
-                  "noise={'jitter_cycles': 0.9, 'spike_rate': 0.003, "
-                  "       'spike_cycles': 167}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 128, 'sector': 128, 'sets': 7, "
+                 "           'ways': 11, 'policy': 'random'} "
+                 "caches/i1={'line': 128, 'sector': 128, 'sets': 20, "
+                 "           'ways': 9} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 5, 'i1': 152, 'l2': 252, "
+                 "                   'memory': 600} "
+                 "paths/instruction/prefetch=1 "
+                 "noise={'jitter_cycles': 0.9, 'spike_rate': 0.003, "
+                 "       'spike_cycles': 167}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "miss_penalty", 100, 1));
     ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 20, 0));
@@ -819,14 +812,14 @@ END_TEST
  * result: a way less, and none of the others in any set. */
 START_TEST(what_comes_with_the_loop_is_no_way)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
-                  "           'ways': 15, 'policy': 'fifo'} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 7, 'l2': 144, 'memory': 300} "
-                  "paths/instruction/prefetch=4");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 128, 'sector': 128, 'sets': 4, "
+                 "           'ways': 15, 'policy': 'fifo'} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 7, 'l2': 144, 'memory': 300} "
+                 "paths/instruction/prefetch=4"),
+        "icache");
     is_true(findings, "icache_l0", "ways", 15, 0);
     is_true(findings, "icache_l0", "size", 7680, 0);
     ck_assert(is_true(findings, "icache_l0", "sets", 4, 0));
@@ -839,15 +832,15 @@ END_TEST
  * call, were fewer than the loop has in all. */
 START_TEST(lines_of_the_loop_are_no_way)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 64, 'sets': 8, 'ways': 15, "
-                  "           'policy': 'nru'} "
-                  "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/constant={'l2': 296, 'memory': 622} "
-                  "paths/instruction={'i0': 10, 'memory': 401} "
-                  "paths/instruction/prefetch=2");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sets': 8, 'ways': 15, "
+                 "           'policy': 'nru'} "
+                 "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/constant={'l2': 296, 'memory': 622} "
+                 "paths/instruction={'i0': 10, 'memory': 401} "
+                 "paths/instruction/prefetch=2"),
+        "icache");
     is_true(findings, "icache_l0", "ways", 15, 0);
     is_true(findings, "icache_l0", "size", 7680, 0);
     json_decref(findings);
@@ -858,19 +851,18 @@ END_TEST
  * ways, of which the least is no bound. */
 START_TEST(what_no_policy_foretells_bounds_no_ways)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} "
-             "caches/i0={'line': 128, 'sets': 6, 'ways': 11, "
-             "           'policy': 'random'} "
-             "caches/i1={'line': 128, 'sets': 21, 'ways': 12} "
-             "caches/i15={'line': 128, 'sets': 70, 'ways': 8, "
-             "            'policy': 'random'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 7, 'i1': 89, 'i15': 208, 'l2': 564, "
-             "                   'memory': 700} "
-             "paths/instruction/prefetch=1");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 128, 'sets': 6, 'ways': 11, "
+                 "           'policy': 'random'} "
+                 "caches/i1={'line': 128, 'sets': 21, 'ways': 12} "
+                 "caches/i15={'line': 128, 'sets': 70, 'ways': 8, "
+                 "            'policy': 'random'} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 7, 'i1': 89, 'i15': 208, 'l2': 564, "
+                 "                   'memory': 700} "
+                 "paths/instruction/prefetch=1"),
+        "icache");
     ck_assert_double_le(bound_of(findings, "icache_l15.ways"), 8);
     ck_assert_double_le(bound_of(findings, "icache_l15.size"), 71680);
     json_decref(findings);
@@ -882,15 +874,15 @@ END_TEST
 START_TEST(whole_ways_are_held)
 {
     const double way = 33 * 128;
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} caches/i0={'line': 128, 'sets': 5, 'ways': 6} "
-             "caches/i1={'line': 128, 'sets': 33, 'ways': 9, "
-             "           'policy': 'random'} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
-             "                   'memory': 700}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 5, 'ways': 6} "
+            "caches/i1={'line': 128, 'sets': 33, 'ways': 9, "
+            "           'policy': 'random'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 5, 'i1': 141, 'l2': 402, "
+            "                   'memory': 700}"),
+        "icache");
     const double held = bound_of(findings, "icache_l1.size");
     const double ways = bound_of(findings, "icache_l1.ways");
     ck_assert_str_eq(truth_text(findings, "icache_l1.size", "status"),
@@ -907,20 +899,20 @@ END_TEST
  * policy.  Before: no line, sets and ways, as none foretold what is missed. */
 START_TEST(constants_tell_the_sets_of_code)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 8} "
-             "caches/c1={'line': 64, 'sector': 32, 'sets': 4, 'ways': 8} "
-             "caches/c15={'line': 64, 'sector': 64, 'sets': 32, 'ways': 8, "
-             "            'policy': 'fifo', "
-             "            'set_bits': [[6, 11], [7, 12, 13], [8, 11], 9, "
-             "                         [10, 13]]} "
-             "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
-             "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
-             "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
-             "                   'memory': 604}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "structure");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 8} "
+            "caches/c1={'line': 64, 'sector': 32, 'sets': 4, 'ways': 8} "
+            "caches/c15={'line': 64, 'sector': 64, 'sets': 32, 'ways': 8, "
+            "            'policy': 'fifo', "
+            "            'set_bits': [[6, 11], [7, 12, 13], [8, 11], 9, "
+            "                         [10, 13]]} "
+            "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 16, 'c15': 69, 'l2': 220, 'memory': 630} "
+            "paths/instruction={'i0': 4, 'c15': 104, 'l2': 304, "
+            "                   'memory': 604}"),
+        "structure");
     ck_assert(is_true(findings, "icache_l1", "line", 64, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 32, 0));
     ck_assert(is_true(findings, "icache_l1", "ways", 8, 0));
@@ -936,26 +928,26 @@ END_TEST
  * chance fit. */
 START_TEST(lines_that_are_alike_fit)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 isa/default/O3=6 clock_overhead=4 caches={} "
-             "caches/l1={'line': 128, 'sets': 4, 'ways': 16} "
-             "caches/c1={'line': 64, 'sector': 64, 'sets': 1, 'ways': 24, "
-             "           'policy': 'random'} "
-             "caches/c15={'line': 128, 'sector': 32, 'sets': 128, 'ways': 5, "
-             "            'policy': {'kind': 'weighted', "
-             "                       'weights': [4, 2, 1, 3, 4]}, "
-             "            'set_bits': [[7, 14], [8, 14], 9, [10, 14], 11, "
-             "                         [12, 14], [13, 14]]} "
-             "caches/l2={'line': 64, 'sector': 64, 'sets': 512, 'ways': 12, "
-             "           'scope': 'gpu'} "
-             "caches/i0={'line': 128, 'sector': 128, 'sets': 12, 'ways': 11} "
-             "paths/constant={'c1': 36, 'c15': 81, 'l2': 224, 'memory': 501} "
-             "paths/instruction={'i0': 8, 'c15': 60, 'memory': 441} "
-             "paths/instruction/prefetch=2 "
-             "noise={'jitter_cycles': 0.49, 'spike_rate': 0.0029, "
-             "       'spike_cycles': 248}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 isa/default/O3=6 clock_overhead=4 caches={} "
+            "caches/l1={'line': 128, 'sets': 4, 'ways': 16} "
+            "caches/c1={'line': 64, 'sector': 64, 'sets': 1, 'ways': 24, "
+            "           'policy': 'random'} "
+            "caches/c15={'line': 128, 'sector': 32, 'sets': 128, 'ways': 5, "
+            "            'policy': {'kind': 'weighted', "
+            "                       'weights': [4, 2, 1, 3, 4]}, "
+            "            'set_bits': [[7, 14], [8, 14], 9, [10, 14], 11, "
+            "                         [12, 14], [13, 14]]} "
+            "caches/l2={'line': 64, 'sector': 64, 'sets': 512, 'ways': 12, "
+            "           'scope': 'gpu'} "
+            "caches/i0={'line': 128, 'sector': 128, 'sets': 12, 'ways': 11} "
+            "paths/constant={'c1': 36, 'c15': 81, 'l2': 224, 'memory': 501} "
+            "paths/instruction={'i0': 8, 'c15': 60, 'memory': 441} "
+            "paths/instruction/prefetch=2 "
+            "noise={'jitter_cycles': 0.49, 'spike_rate': 0.0029, "
+            "       'spike_cycles': 248}"),
+        "icache");
     is_true(findings, "icache_l1", "sets", 128, 0);
     ck_assert_double_le(bound_of(findings, "icache_l1.ways"), 5);
     json_decref(findings);
@@ -967,16 +959,16 @@ END_TEST
  * since the other sectors of a line did not come. */
 START_TEST(sectors_are_no_shorter_lines)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu,
-             "sms=1 caches={} "
-             "caches/i0={'line': 64, 'sector': 64, 'sets': 13, 'ways': 5} "
-             "caches/c1={'line': 64, 'sector': 32, 'sets': 1, 'ways': 9} "
-             "caches/c15={'line': 128, 'sector': 32, 'sets': 16, 'ways': 23} "
-             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-             "paths/constant={'c1': 11, 'c15': 88, 'l2': 289, 'memory': 595} "
-             "paths/instruction={'i0': 7, 'c15': 104, 'memory': 187}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 13, 'ways': 5} "
+            "caches/c1={'line': 64, 'sector': 32, 'sets': 1, 'ways': 9} "
+            "caches/c15={'line': 128, 'sector': 32, 'sets': 16, 'ways': 23} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 11, 'c15': 88, 'l2': 289, 'memory': 595} "
+            "paths/instruction={'i0': 7, 'c15': 104, 'memory': 187}"),
+        "icache_sharing");
     ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 16, 0));
     ck_assert(is_true(findings, "icache_l1", "ways", 23, 0));
@@ -1060,19 +1052,20 @@ END_TEST
  * foretell those hits as well as what is there does. */
 START_TEST(misses_that_look_like_hits_make_no_room)
 {
-    static const char *const study[] = {"icache"};
-    char *const spec = testing_spec_of(gpu_made(
-        "sms=2 caches/icache_l1={'sets': 16, 'ways': 4, 'sector': 128} "
-        "caches/const_l15={'line': 256, 'sector': 256, 'sets': 16, 'ways': 8} "
-        "paths/constant={'const_l15': 80, 'l2': 230, 'memory': 430} "
-        "paths/instruction={'icache_l1': 4, 'const_l15': 44, 'memory': 250} "
-        "noise={'jitter_cycles': 20, 'spike_rate': 0.005, "
-        "       'spike_cycles': 200}"));
-    json_t *const findings = truth_findings(spec, 29, study, 1);
+    json_t *const findings = truth_findings_seeded(
+        gpu_made(
+            "sms=2 caches/icache_l1={'sets': 16, 'ways': 4, 'sector': 128} "
+            "caches/const_l15={'line': 256, 'sector': 256, 'sets': 16, 'ways': "
+            "8} "
+            "paths/constant={'const_l15': 80, 'l2': 230, 'memory': 430} "
+            "paths/instruction={'icache_l1': 4, 'const_l15': 44, 'memory': "
+            "250} "
+            "noise={'jitter_cycles': 20, 'spike_rate': 0.005, "
+            "       'spike_cycles': 200}"),
+        29, "icache");
     is_true(findings, "icache_l0", "size", 8192, 0);
     is_true(findings, "icache_l0", "ways", 4, 0);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -1081,18 +1074,18 @@ END_TEST
  * those hits were taken for misses that the clock told wrongly. */
 START_TEST(lines_that_chance_left_are_hits)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 128, 'sector': 128, 'sets': 5, "
-                  "           'ways': 15, 'policy': 'random'} "
-                  "caches/i1={'line': 128, 'sector': 128, 'sets': 40, "
-                  "           'ways': 5, 'policy': 'fifo'} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 3, 'i1': 43, 'l2': 252, "
-                  "                   'memory': 600} "
-                  "noise={'jitter_cycles': 1.3, 'spike_rate': 0.002, "
-                  "       'spike_cycles': 210}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 128, 'sector': 128, 'sets': 5, "
+                 "           'ways': 15, 'policy': 'random'} "
+                 "caches/i1={'line': 128, 'sector': 128, 'sets': 40, "
+                 "           'ways': 5, 'policy': 'fifo'} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 3, 'i1': 43, 'l2': 252, "
+                 "                   'memory': 600} "
+                 "noise={'jitter_cycles': 1.3, 'spike_rate': 0.002, "
+                 "       'spike_cycles': 210}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l0", "miss_penalty", 40, 1));
     ck_assert(is_true(findings, "icache_l0", "sets", 5, 0));
     ck_assert(is_true(findings, "icache_l1", "sets", 40, 0));
@@ -1106,16 +1099,16 @@ END_TEST
  * sizes are a level. */
 START_TEST(a_cache_that_is_nearly_as_large_as_all_code_is_seen)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 64, 'sector': 64, 'sets': 21, "
-                  "           'ways': 4} "
-                  "caches/i1={'line': 64, 'sector': 64, 'sets': 101, "
-                  "           'ways': 17} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
-                  "                   'memory': 600}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 21, "
+                 "           'ways': 4} "
+                 "caches/i1={'line': 64, 'sector': 64, 'sets': 101, "
+                 "           'ways': 17} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
+                 "                   'memory': 600}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "miss_penalty", 307, 2));
     ck_assert(is_true(findings, "icache_l1", "line", 64, 0));
     is_true(findings, "icache_l1", "sets", 101, 0);
@@ -1130,16 +1123,16 @@ END_TEST
  * policy is told wrongly.  Buggy result: neither sets nor ways. */
 START_TEST(what_hits_anyway_hides_no_chance)
 {
-    json_t *const gpu = gpu_plain();
-    gpu_wish(gpu, "sms=1 caches={} "
-                  "caches/i0={'line': 64, 'sector': 64, 'sets': 80, "
-                  "           'ways': 3, 'policy': 'random'} "
-                  "caches/i1={'line': 64, 'sector': 64, 'sets': 69, "
-                  "           'ways': 15, 'policy': 'random'} "
-                  "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-                  "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
-                  "                   'memory': 600}");
-    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 80, "
+                 "           'ways': 3, 'policy': 'random'} "
+                 "caches/i1={'line': 64, 'sector': 64, 'sets': 69, "
+                 "           'ways': 15, 'policy': 'random'} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 5, 'i1': 71, 'l2': 378, "
+                 "                   'memory': 600}"),
+        "icache");
     ck_assert(is_true(findings, "icache_l1", "sets", 69, 0));
     ck_assert_double_le(bound_of(findings, "icache_l1.ways"), 15);
     ck_assert_double_gt(bound_of(findings, "icache_l1.ways"), 0);
@@ -1153,8 +1146,7 @@ END_TEST
  * taken from its bound. */
 START_TEST(what_chance_keeps_nearer_hides_no_sharing)
 {
-    static const char *const study = "icache_sharing";
-    char *const spec = testing_spec_of(
+    json_t *const findings = truth_findings_seeded(
         gpu_made("sms=4 isa/default/O3=16 warp_schedulers=2 clock_overhead=27 "
                  "clock_khz=1400000 memory_bytes=268435456 sms_per_tpc=3 "
                  "tpcs_per_gpc=7 caches={} "
@@ -1169,11 +1161,10 @@ START_TEST(what_chance_keeps_nearer_hides_no_sharing)
                  "                   'memory': 655} "
                  "paths/instruction/prefetch=2 "
                  "noise={'jitter_cycles': 1.0, 'spike_rate': 0.00184, "
-                 "       'spike_cycles': 155}"));
-    json_t *const findings = truth_findings(spec, 1129200062, &study, 1);
+                 "       'spike_cycles': 155}"),
+        1129200062, "icache_sharing");
     ck_assert(is_true(findings, "icache_l1", "sms_sharing", 4, 0));
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 

@@ -391,27 +391,27 @@ END_TEST
  * of 128 B miss, which is neither all that are too many nor none. */
 START_TEST(some_that_miss_do_not_make_lines_shorter)
 {
-    static const char *const studies[] = {"line"};
-    char *const spec = testing_spec_of(gpu_made(
-        "sms=1 caches/l2={'line': 128, 'sets': 256, 'ways': 4, 'scope': 'gpu'} "
-        "caches/const_l1={'line': 64, 'sector': 64, 'sets': 2, 'policy': "
-        "{'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}, "
-        "'ways': 8} caches/const_l15={'line': 128, "
-        "'sector': 64, 'policy': 'random', 'set_ways': [9, 6, 6, 6, "
-        "6, 6, 6, 9, 6, 6, 12, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, "
-        "11, 6, 6, 12, 6, 6, 6, 6, 6, 6, 12, 6, 15, 6, 9, 6, 6, 6, 6, "
-        "6, 12, 6, 6, 6, 6, 6, 11, 6, 10, 14, 6, 6, 6, 14, 6, 6, 6, "
-        "6, 6, 13, 6, 6, 6, 6]} paths/constant={'const_l1': 9, "
-        "'const_l15': 40, 'l2': 169, 'memory': 273} "
-        "paths/instruction={'const_l15': 66, 'memory': 369} "
-        "paths/instruction/prefetch=2"));
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches/l2={'line': 128, 'sets': 256, 'ways': 4, 'scope': "
+            "'gpu'} "
+            "caches/const_l1={'line': 64, 'sector': 64, 'sets': 2, 'policy': "
+            "{'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}, "
+            "'ways': 8} caches/const_l15={'line': 128, "
+            "'sector': 64, 'policy': 'random', 'set_ways': [9, 6, 6, 6, "
+            "6, 6, 6, 9, 6, 6, 12, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, "
+            "11, 6, 6, 12, 6, 6, 6, 6, 6, 6, 12, 6, 15, 6, 9, 6, 6, 6, 6, "
+            "6, 12, 6, 6, 6, 6, 6, 11, 6, 10, 14, 6, 6, 6, 14, 6, 6, 6, "
+            "6, 6, 13, 6, 6, 6, 6]} paths/constant={'const_l1': 9, "
+            "'const_l15': 40, 'l2': 169, 'memory': 273} "
+            "paths/instruction={'const_l15': 66, 'memory': 369} "
+            "paths/instruction/prefetch=2"),
+        "line");
     const json_t *const line = json_object_get(findings, "const_l15.line");
     ck_assert_str_eq(truth_text(findings, "const_l15.line", "status"),
                      "at_most");
     ck_assert_double_ge(json_number_value(json_object_get(line, "value")), 128);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -441,18 +441,16 @@ END_TEST
  * comes back cheaper was in memory the first time. */
 START_TEST(an_l2_of_few_lines_is_no_cache_before_it)
 {
-    static const char *const studies[] = {"size"};
-    char *const spec = testing_spec_of(
+    json_t *const findings = truth_findings_of(
         gpu_made("sms=2 caches/l2={'line': 128, 'sector': 32, 'sets': 16, "
                  "'ways': 4, 'policy': 'lru', 'scope': 'gpu'} "
                  "caches/const_l1={'line': 64, 'sector': 64, 'sets': 2, "
                  "'ways': 2, 'policy': 'lru'} "
-                 "paths/constant={'const_l1': 24, 'l2': 230, 'memory': 430}"));
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
+                 "paths/constant={'const_l1': 24, 'l2': 230, 'memory': 430}"),
+        "size");
     double bytes;
     ck_assert(!truth_number(findings, "const_l15.size", &bytes));
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 

@@ -88,14 +88,15 @@ END_TEST
 static const struct {
     unsigned step_ns;
     const char *status;
-} timers[] = {{64, "measured"}, {262144, "in_doubt"}, {1048576, "not_measured"}};
+} timers[] = {
+    {64, "measured"}, {262144, "in_doubt"}, {1048576, "not_measured"}};
 
 START_TEST(a_coarse_timer_is_in_the_interval)
 {
-    json_t *const findings = truth_findings_of(
-        gpu_made("sms=1 clock_khz=700000 globaltimer_ns=%u",
-                 timers[_i].step_ns),
-        "clock");
+    json_t *const findings =
+        truth_findings_of(gpu_made("sms=1 clock_khz=700000 globaltimer_ns=%u",
+                                   timers[_i].step_ns),
+                          "clock");
     const json_t *const interval = json_object_get(
         json_object_get(findings, "clock.measured"), "interval");
     ck_assert_str_eq(truth_text(findings, "clock.measured", "status"),
@@ -296,14 +297,14 @@ static const char *const noises[] = {
  * is right. */
 START_TEST(noise_makes_no_tlb_and_no_window)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(gpu_made(
-        "sms=1 caches/l2/sets=64 tlbs/l1={'page': 2097152, 'entries': 16} "
-        "tlbs/l2={'page': 2097152, 'entries': 65} "
-        "paths/global={'l2': [216, 222, 275], 'memory': [500, 506, 559]} "
-        "noise=%s",
-        noises[_i]));
-    json_t *const f = truth_findings(spec, 3, &study, 1);
+    json_t *const f = truth_findings_seeded(
+        gpu_made(
+            "sms=1 caches/l2/sets=64 tlbs/l1={'page': 2097152, 'entries': 16} "
+            "tlbs/l2={'page': 2097152, 'entries': 65} "
+            "paths/global={'l2': [216, 222, 275], 'memory': [500, 506, 559]} "
+            "noise=%s",
+            noises[_i]),
+        3, "tlb");
     const json_t *const window = json_object_get(f, "tlb.page_window");
     const bool found =
         strcmp(truth_text(f, "tlb_l1.entries", "status"), "measured") == 0;
@@ -315,7 +316,6 @@ START_TEST(noise_makes_no_tlb_and_no_window)
     truth_number(f, "tlb_l1.entries", &entries);
     ck_assert_double_eq(entries, 16);
     json_decref(f);
-    free(spec);
 }
 END_TEST
 

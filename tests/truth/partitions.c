@@ -412,9 +412,7 @@ static const struct sliced {
 START_TEST(slices_are_those_that_wait)
 {
     const struct sliced *const is = &sliceds[_i];
-    char *const spec = testing_spec_of(profile_of(&is->gpu));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"slices"}, 1);
+    json_t *const findings = truth_findings_of(profile_of(&is->gpu), "slices");
     expect_number(findings, "l2.slices", is->slices);
     if (is->bits != NULL)
         expect_json(findings, "l2.slice_bits", is->bits);
@@ -422,7 +420,6 @@ START_TEST(slices_are_those_that_wait)
         ck_assert_str_eq(truth_text(findings, "l2.slices", "status"),
                          "not_measured");
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -438,16 +435,13 @@ START_TEST(slices_that_hold_few_lines_are_a_bound)
         .size = 9 * MIB / 16,
         .index = "caches/l2/slices={'modulo':9,'from_bit':14} "
                  "caches/l2/atomic_cycles=4"};
-    char *const spec = testing_spec_of(profile_of(&gpu));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"slices"}, 1);
+    json_t *const findings = truth_findings_of(profile_of(&gpu), "slices");
     const bool measured =
         strcmp(truth_text(findings, "l2.slices", "status"), "measured") == 0;
     ck_assert_double_le(
         json_number_value(member(findings, "l2.slices", "value")),
         measured ? 0 : 18);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 
@@ -456,22 +450,22 @@ END_TEST
  * result: 128, of which L2 brings in as many. */
 START_TEST(what_lies_near_is_no_hit)
 {
-    char *const spec = testing_spec_of(gpu_made(
-        "sms=2 clock_overhead=38 "
-        "caches/l1={'sets': 256, 'ways': 2, 'line': 64, 'sector': 64} "
-        "caches/l2={'sets': 128, 'ways': 16, 'line': 128, 'sector': 128, "
-        "'scope': 'gpu', "
-        "           'partitions': {'bits': [14, 15, 16, 17, 18, 19], "
-        "                          'far_cycles': 229, 'replicates': false}} "
-        "paths/global.ca={'l1': 103, 'l2': 200, 'memory': 739} "
-        "paths/global.cg={'l2': 200, 'memory': 739} "
-        "paths/local={'l1': 103, 'l2': 200, 'memory': 739} "
-        "noise={'jitter_cycles': 1.3}"));
-    json_t *const findings =
-        truth_findings(spec, 1, (const char *const[]){"sector"}, 1);
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=2 clock_overhead=38 "
+            "caches/l1={'sets': 256, 'ways': 2, 'line': 64, 'sector': 64} "
+            "caches/l2={'sets': 128, 'ways': 16, 'line': 128, 'sector': 128, "
+            "'scope': 'gpu', "
+            "           'partitions': {'bits': [14, 15, 16, 17, 18, 19], "
+            "                          'far_cycles': 229, 'replicates': "
+            "false}} "
+            "paths/global.ca={'l1': 103, 'l2': 200, 'memory': 739} "
+            "paths/global.cg={'l2': 200, 'memory': 739} "
+            "paths/local={'l1': 103, 'l2': 200, 'memory': 739} "
+            "noise={'jitter_cycles': 1.3}"),
+        "sector");
     expect_number(findings, "local.sector", 64);
     json_decref(findings);
-    free(spec);
 }
 END_TEST
 

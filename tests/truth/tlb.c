@@ -487,21 +487,27 @@ static const char *const any_policy[] = {
     "paths/global.cg={'l2': [188, 244, 349], 'memory': [338, 394, 499]}",
 };
 
-/* None is wrong, and no more is missing. */
-static void expect_tlbs(const char *wishes, size_t missing)
+/* None is wrong, and no more is missing, of a profile's text, which is freed.
+ */
+static void expect_right(char *json, size_t missing)
 {
-    char *const json = gpu_made(
-        "sms=2 memory_bytes=8589934592 caches/l2/sets=512 "
-        "caches/l1={'sets': 32, 'ways': 4} "
-        "paths/global.ca={'l1': 40, 'l2': [200, 230, 500], "
-        "'memory': [500, 530, 800]} "
-        "paths/global.cg={'l2': [200, 230, 500], 'memory': [500, 530, 800]} %s",
-        wishes);
     struct tlb_verdict v = judge(json, 1, "tlb");
-    ck_assert_msg(v.wrong == 0 && v.missing == missing, "%s\n%s", wishes,
+    ck_assert_msg(v.wrong == 0 && v.missing == missing, "%s\n%s", json,
                   buf_string(&v.rows));
     buf_free(&v.rows);
     free(json);
+}
+
+static void expect_tlbs(const char *wishes, size_t missing)
+{
+    expect_right(gpu_made("sms=2 memory_bytes=8589934592 caches/l2/sets=512 "
+                          "caches/l1={'sets': 32, 'ways': 4} "
+                          "paths/global.ca={'l1': 40, 'l2': [200, 230, 500], "
+                          "'memory': [500, 530, 800]} "
+                          "paths/global.cg={'l2': [200, 230, 500], 'memory': "
+                          "[500, 530, 800]} %s",
+                          wishes),
+                 missing);
 }
 
 START_TEST(sets_are_found_under_any_policy)
@@ -863,8 +869,7 @@ END_TEST
  * hits and misses. */
 START_TEST(what_others_leave_there_is_no_miss)
 {
-    static const char *const study = "patterns";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 clock_khz=1500000 clock_overhead=34 "
                  "caches/l2={'line': 256, 'sector': 256, 'sets': 256, "
                  "           'ways': 5, 'policy': 'nru'} "
@@ -875,14 +880,13 @@ START_TEST(what_others_leave_there_is_no_miss)
                  "paths/global={'l2': [337, 347, 492], "
                  "              'memory': [507, 517, 662]} "
                  "noise={'jitter_cycles': 2.25, 'spike_rate': 0.00138, "
-                 "       'spike_cycles': 254}"));
-    json_t *const f = truth_findings(spec, 2, &study, 1);
+                 "       'spike_cycles': 254}"),
+        2, "patterns");
     const json_t *const miss =
         json_array_get(truth_measured(f, "memory.patterns_ca"), 1);
     ck_assert_msg(fabs(json_number_value(miss) - 347) < 1.5, "%g",
                   json_number_value(miss));
     json_decref(f);
-    free(spec);
 }
 END_TEST
 
@@ -892,8 +896,7 @@ END_TEST
  * fit. */
 START_TEST(places_that_others_push_out_make_no_regions_wider)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 sms_per_tpc=3 tpcs_per_gpc=3 clock_khz=1200000 "
                  "compute_capability='2.1' clock_overhead=12 "
                  "memory_bytes=17179869184 "
@@ -909,13 +912,12 @@ START_TEST(places_that_others_push_out_make_no_regions_wider)
                  "                 'memory': [401, 426, 526]} "
                  "intruder={'share': 0.35, 'cycles': 100000, "
                  "          'every_cycles': 0, "
-                 "          'empties': ['l2', 'tlb_l1', 'tlb_l2']}"));
-    json_t *const f = truth_findings(spec, 3, &study, 1);
+                 "          'empties': ['l2', 'tlb_l1', 'tlb_l2']}"),
+        3, "tlb");
     double region;
     ck_assert(truth_number(f, "tlb_l2.region", &region));
     ck_assert_double_eq(region, 33554432);
     json_decref(f);
-    free(spec);
 }
 END_TEST
 
@@ -982,16 +984,15 @@ static const struct {
  * KiB, and 37 at most. */
 START_TEST(halves_of_regions_tell_that_they_are_some)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
                  "tlbs/l1={'page': 262144, 'sets': 10, 'ways': 4} "
                  "page_window={'bytes': 134217728, 'latency': 1310} "
                  "paths/global={'l2': [106, 156, 585], "
                  "              'memory': [697, 747, 1176]} "
                  "noise={'jitter_cycles': 1.54, 'spike_rate': 0.00291, "
-                 "       'spike_cycles': 273}"));
-    json_t *const f = truth_findings(spec, 2, &study, 1);
+                 "       'spike_cycles': 273}"),
+        2, "tlb");
     const json_t *const region = json_object_get(f, "tlb_l1.region"),
                         *const entries = json_object_get(f, "tlb_l1.entries"),
                         *const interval = json_object_get(entries, "interval");
@@ -999,24 +1000,21 @@ START_TEST(halves_of_regions_tell_that_they_are_some)
                         262144);
     ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 40);
     ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 40);
-    free(spec);
     json_decref(f);
 }
 END_TEST
 
 START_TEST(half_of_the_sets_do_not_make_regions_wider)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 %s",
-                 halves[_i].wishes));
-    json_t *const f = truth_findings(spec, 2, &study, 1);
+                 halves[_i].wishes),
+        2, "tlb");
     const json_t *const region = json_object_get(f, "tlb_l1.region"),
                         *const interval = json_object_get(region, "interval");
     ck_assert_str_eq(truth_text(f, "tlb_l1.region", "status"), "in_doubt");
     ck_assert_double_le(json_number_value(json_array_get(interval, 0)),
                         halves[_i].region);
-    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -1062,16 +1060,15 @@ END_TEST
  * were said to hide in how loads differ. */
 START_TEST(what_a_row_makes_miss_is_no_noise)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_of(
         gpu_made("sms=1 memory_bytes=8589934592 caches/l2/sets=64 "
                  "tlbs/l1={'page': 1048576, 'entries': 54} "
                  "tlbs/l2={'page': 1048576, 'region': 8388608, "
                  "         'policy': 'random', "
                  "         'set_ways': [22, 12, 12, 12, 12]} "
                  "paths/global={'l2': [216, 275, 391], "
-                 "              'memory': [500, 559, 675]}"));
-    json_t *const f = truth_findings(spec, 1, &study, 1);
+                 "              'memory': [500, 559, 675]}"),
+        "tlb");
     const json_t *const entries = json_object_get(f, "tlb_l2.entries"),
                         *const interval = json_object_get(entries, "interval"),
                         *const region = truth_measured(f, "tlb_l2.region");
@@ -1079,7 +1076,6 @@ START_TEST(what_a_row_makes_miss_is_no_noise)
     ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 70);
     ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 70);
     ck_assert_double_eq(json_number_value(region), 8388608);
-    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -1089,8 +1085,7 @@ END_TEST
  * since most of nine had stayed alone, and by chance not beside a neighbour. */
 START_TEST(what_stays_by_chance_ends_no_page)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
                  "tlbs/l1={'page': 262144, 'sets': 4, 'ways': 7, 'set_bits': "
                  "         [[18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40], "
@@ -1098,12 +1093,11 @@ START_TEST(what_stays_by_chance_ends_no_page)
                  "tlbs/l2={'page': 262144, 'region': 4194304, "
                  "         'policy': 'random', 'sets': 3, 'ways': 6} "
                  "paths/global={'l2': [293, 311, 665], "
-                 "              'memory': [640, 658, 1012]}"));
-    json_t *const f = truth_findings(spec, 5, &study, 1);
+                 "              'memory': [640, 658, 1012]}"),
+        5, "tlb");
     const json_t *const page = json_object_get(f, "tlb_l2.page");
     const double bytes = json_number_value(json_object_get(page, "value"));
     ck_assert_msg(bytes == 262144, "%.0f", bytes);
-    free(spec);
     json_decref(f);
 }
 END_TEST
@@ -1156,19 +1150,17 @@ END_TEST
  * walk does before, so that nothing showed it. */
 START_TEST(a_third_tlb_is_found)
 {
-    char *const json = gpu_made(
-        "sms=2 memory_bytes=8589934592 caches/l2/sets=64 "
-        "tlbs/l1={'page': 2097152, 'entries': 8} "
-        "tlbs/l2={'page': 2097152, 'sets': 8, 'ways': 4} "
-        "tlbs/l3={'page': 2097152, 'sets': 16, 'ways': 8, 'scope': 'gpu'} "
-        "paths/global.ca={'l2': [200, 220, 300, 600], "
-        "                 'memory': [500, 520, 600, 900]} "
-        "paths/global.cg={'l2': [200, 220, 300, 600], "
-        "                 'memory': [500, 520, 600, 900]}");
-    struct tlb_verdict v = judge(json, 1, "tlb");
-    ck_assert_msg(v.wrong + v.missing == 0, "%s", buf_string(&v.rows));
-    buf_free(&v.rows);
-    free(json);
+    expect_right(
+        gpu_made(
+            "sms=2 memory_bytes=8589934592 caches/l2/sets=64 "
+            "tlbs/l1={'page': 2097152, 'entries': 8} "
+            "tlbs/l2={'page': 2097152, 'sets': 8, 'ways': 4} "
+            "tlbs/l3={'page': 2097152, 'sets': 16, 'ways': 8, 'scope': 'gpu'} "
+            "paths/global.ca={'l2': [200, 220, 300, 600], "
+            "                 'memory': [500, 520, 600, 900]} "
+            "paths/global.cg={'l2': [200, 220, 300, 600], "
+            "                 'memory': [500, 520, 600, 900]}"),
+        0);
 }
 END_TEST
 
@@ -1229,11 +1221,7 @@ START_TEST(an_entry_beside_the_sets_is_found)
         "'spare': 1, 'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], "
         "[29, 37], [30, 38], [31, 39], [32, 40]]} "
         "paths/global={'l2': [216, 246, 500], 'memory': [500, 530, 800]}";
-    char *const json = gpu_made(wishes);
-    struct tlb_verdict v = judge(json, 1, "tlb");
-    free(json);
-    ck_assert_msg(v.wrong + v.missing == 0, "%s", buf_string(&v.rows));
-    buf_free(&v.rows);
+    expect_right(gpu_made(wishes), 0);
     json_t *const f = truth_findings_of(gpu_made(wishes), "tlb");
     ck_assert_double_eq(
         json_number_value(truth_protocol(f, "tlb_l2.policy", "spare")), 1);
@@ -1248,20 +1236,21 @@ END_TEST
  * of the places that fit were asked at once and took six of our turns. */
 START_TEST(tlbs_are_found_beside_others)
 {
-    char *const json = gpu_made(
-        "sms=2 caches/l2/sets=64 "
-        "intruder={'share': 1, 'cycles': 4800000, 'every_cycles': 4100000, "
-        "          'first_cycles': 4100000, "
-        "          'empties': ['l2', 'tlb_l1', 'tlb_l2']} "
-        "tlbs/l1={'page': 2097152, 'entries': 8} "
-        "tlbs/l2={'page': 33554432, 'sets': 256, 'ways': 8, 'scope': 'gpu', "
-        "'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], [29, 37], "
-        "[30, 38], [31, 39], [32, 40]]} "
-        "paths/global={'l2': [216, 246, 1100], 'memory': [500, 530, 1400]}");
-    struct tlb_verdict v = judge(json, 1, "tlb");
-    free(json);
-    ck_assert_msg(v.wrong + v.missing == 0, "%s", buf_string(&v.rows));
-    buf_free(&v.rows);
+    expect_right(
+        gpu_made(
+            "sms=2 caches/l2/sets=64 "
+            "intruder={'share': 1, 'cycles': 4800000, 'every_cycles': 4100000, "
+            "          'first_cycles': 4100000, "
+            "          'empties': ['l2', 'tlb_l1', 'tlb_l2']} "
+            "tlbs/l1={'page': 2097152, 'entries': 8} "
+            "tlbs/l2={'page': 33554432, 'sets': 256, 'ways': 8, 'scope': "
+            "'gpu', "
+            "'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], [29, "
+            "37], "
+            "[30, 38], [31, 39], [32, 40]]} "
+            "paths/global={'l2': [216, 246, 1100], 'memory': [500, 530, "
+            "1400]}"),
+        0);
 }
 END_TEST
 
@@ -1367,8 +1356,7 @@ END_TEST
  * TLB alone.  Buggy result: three of 120 had it. */
 START_TEST(late_loads_look_like_no_sharing)
 {
-    static const char *const study = "tlb";
-    char *const spec = testing_spec_of(
+    json_t *const f = truth_findings_seeded(
         gpu_made("sms=120 caches/l1={'sets': 8, 'ways': 4} caches/l2/sets=64 "
                  "tlbs/l1={'page': 2097152, 'entries': 16} "
                  "neighbour={'from': 'l2', 'share': 0.1, 'cycles': 100, "
@@ -1376,12 +1364,11 @@ START_TEST(late_loads_look_like_no_sharing)
                  "paths/global.ca={'l1': 40, 'l2': [216, 246, 246], "
                  "                 'memory': [500, 530, 530]} "
                  "paths/global.cg={'l2': [216, 246, 246], "
-                 "                 'memory': [500, 530, 530]}"));
-    json_t *const f = truth_findings(spec, 4, &study, 1);
+                 "                 'memory': [500, 530, 530]}"),
+        4, "tlb");
     const json_t *const sharing = truth_measured(f, "tlb_l1.sms_sharing");
     ck_assert_double_eq(json_number_value(sharing), 1);
     json_decref(f);
-    free(spec);
 }
 END_TEST
 

@@ -628,12 +628,17 @@ char *truth_recording(const char *gpu, uint64_t seed)
     return recording_path(gpu, seed);
 }
 
-json_t *truth_findings_of(char *profile, const char *study)
+json_t *truth_findings_seeded(char *profile, uint64_t seed, const char *study)
 {
     char *const spec = testing_spec_of(profile);
-    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    json_t *const findings = truth_findings(spec, seed, &study, 1);
     free(spec);
     return findings;
+}
+
+json_t *truth_findings_of(char *profile, const char *study)
+{
+    return truth_findings_seeded(profile, 1, study);
 }
 
 static const json_t *finding_of(const json_t *findings, const char *id)

@@ -89,7 +89,8 @@ json_t *truth_report(const char *spec, uint64_t seed,
                      const char *const *studies, size_t count);
 json_t *truth_findings(const char *spec, uint64_t seed,
                        const char *const *studies, size_t count);
-/* Of one study on a profile's text, which is freed. */
+/* Of one study on a profile's text, which is freed; of seed 1. */
+json_t *truth_findings_seeded(char *profile, uint64_t seed, const char *study);
 json_t *truth_findings_of(char *profile, const char *study);
 
 /* What a finding says; the test fails if there is none.  The text of a key, ""
