@@ -1172,12 +1172,12 @@ Suite *suite_truth_icache(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_icache", 240, &t);
-    TCase *const slow = suite_slow(suite, 60);
+    TCase *const slow = suite_slow(suite, 240);
     truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
     tcase_add_test(slow, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 3, 5);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 12, 13);
-    tcase_add_loop_test(t, what_does_not_come_each_time_is_counted, 3, 6);
+    tcase_add_loop_test(t, what_does_not_come_each_time_is_counted, 4, 5);
     tcase_add_loop_test(t, what_comes_with_a_longer_line_is_not_ahead, 0, 2);
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
@@ -1190,18 +1190,14 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
-    tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 2);
+    tcase_add_loop_test(t, parts_of_lines_hide_no_chance, 0, 1);
     tcase_add_test(t, chance_is_alike_within_a_bound);
-    tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 2);
-    tcase_add_test(t, lines_that_fit_come_to_be_there);
+    tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 1);
     tcase_add_test(t, lines_that_are_alike_fit);
     tcase_add_test(t, sectors_are_no_shorter_lines);
-    tcase_add_loop_test(t, more_calls_decide_between_sets, 4, 5);
-    tcase_add_test(t, lines_of_the_loop_are_no_misses);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, what_comes_with_the_loop_is_no_way);
-    tcase_add_test(t, what_no_policy_foretells_bounds_no_ways);
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
@@ -1209,7 +1205,15 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, copies_may_be_dealt_unevenly);
     tcase_add_test(t, what_a_stop_leaves_was_held_against_noise);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
+    tcase_add_test(slow, lines_that_fit_come_to_be_there);
+    tcase_add_loop_test(slow, parts_of_lines_hide_no_chance, 1, 2);
+    tcase_add_loop_test(slow, sets_that_no_model_has_are_not_others, 1, 2);
+    tcase_add_loop_test(slow, what_does_not_come_each_time_is_counted, 3, 4);
+    tcase_add_loop_test(slow, what_does_not_come_each_time_is_counted, 5, 6);
+    tcase_add_loop_test(slow, more_calls_decide_between_sets, 4, 5);
     tcase_add_loop_test(slow, more_calls_decide_between_sets, 6, 7);
+    tcase_add_test(slow, lines_of_the_loop_are_no_misses);
+    tcase_add_test(slow, what_no_policy_foretells_bounds_no_ways);
     tcase_add_test(slow, what_hits_anyway_hides_no_chance);
     tcase_add_test(slow, what_chance_keeps_nearer_hides_no_sharing);
     tcase_add_test(slow, half_of_the_sets_leave_room_to_share);
@@ -1219,8 +1223,8 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, constants_tell_the_sets_of_code);
     tcase_add_loop_test(slow, late_calls_are_no_misses, 20, 21);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
-                        3);
+                        2);
     tcase_add_loop_test(slow, nothing_measured_of_random_hierarchies_is_wrong,
-                        3, 10);
+                        2, 10);
     return suite;
 }
