@@ -4,7 +4,8 @@
  *     check [-l] [-q | -s] [-j N] [SUITE…]
  *
  * -j says how many processes (the number of cores), -l lists the suites, -q
- * runs those that are quick, -s the slow tests, which are left out else.  Each
+ * runs those that are quick, -s the slow tests, which are left out else.  What
+ * is LAST runs when all others have ended, as it asks what they did.  Each
  * test runs in a process of its own (CK_FORK=no: all in this one, one after
  * the other, for a debugger); CK_RUN_CASE, CK_VERBOSITY and the other variables
  * of Check work as its manual says; SEEDS is how many seeds tests with noise
@@ -30,13 +31,15 @@
 static const struct {
     const char *name;
     Suite *(*make)(void);
-    bool quick;
+    enum { MEDIUM, QUICK, LAST } kind;
 } suites[] = {
-#define SUITE(name) {#name, suite_##name, false},
-#define QUICK(name) {#name, suite_##name, true},
+#define SUITE(name) {#name, suite_##name, MEDIUM},
+#define QUICK(name) {#name, suite_##name, QUICK},
+#define LAST(name)  {#name, suite_##name, LAST},
 #include SUITES
 #undef SUITE
 #undef QUICK
+#undef LAST
 };
 
 enum { SUITE_COUNT = COUNT_OF(suites) };
@@ -92,7 +95,14 @@ static void work(void)
 {
     unsigned i;
     while ((i = testing_counts->next++) < SUITE_COUNT)
-        if (chosen[i])
+        if (chosen[i] && suites[i].kind != LAST)
+            run_suite(i);
+}
+
+static void run_last(void)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        if (chosen[i] && suites[i].kind == LAST)
             run_suite(i);
 }
 
@@ -170,7 +180,7 @@ static int list(void)
 static void choose_all(bool quick)
 {
     for (size_t i = 0; i < SUITE_COUNT; i++)
-        chosen[i] = !quick || suites[i].quick;
+        chosen[i] = !quick || suites[i].kind == QUICK;
 }
 
 /* The totals as Check prints them, and in words with what was skipped. */
@@ -210,7 +220,10 @@ int main(int argc, char **argv)
         choose_all(quick);
     setenv("CK_DEFAULT_TIMEOUT", "20", 0); /* Check's 4 s fail a busy machine */
     testing_begin();
+    testing_counts->whole =
+        optind == argc && !quick && !slow && getenv("CK_RUN_CASE") == NULL;
     run_all(workers);
+    run_last();
     const int status = closing_lines();
     testing_end();
     return status;

@@ -11,6 +11,7 @@
 #define SONDE_TESTS_TESTING_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,10 +19,12 @@
 
 #define SUITE(name) Suite *suite_##name(void);
 #define QUICK       SUITE
+#define LAST        SUITE
 #include "gpu/suites.def"
 #include "suites.def"
 #undef SUITE
 #undef QUICK
+#undef LAST
 
 /* Leaves a test that cannot run, saying why; it counts as skipped. */
 #define SKIP(...)                                                              \
@@ -51,8 +54,8 @@ TCase *suite_slow(Suite *suite, double timeout_s);
                       "\"%s\" does not say \"%s\"", (err).text, (word));       \
     } while (0)
 
-/* Said by a test before the call at which its process must abort: what that says
- * is of no use in the output of the tests. */
+/* Said by a test before the call at which its process must abort: what that
+ * says is of no use in the output of the tests. */
 void testing_dies(void);
 
 /* SEEDS of the environment: how many seeds a test with noise tries; 1. */
@@ -105,6 +108,7 @@ char *testing_spec_of(char *json);
 /* Used by main.c. */
 struct testing_counts {
     _Atomic unsigned next, ran, failures, errors, skipped;
+    bool whole; /* no suite is left out */
 };
 extern struct testing_counts *testing_counts; /* shared by all processes */
 void testing_begin(void);

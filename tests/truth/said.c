@@ -1,12 +1,16 @@
 #include "truth/said.h"
 
+#include <check.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "testing.h"
@@ -93,6 +97,64 @@ static void say_findings(struct buf *text, const json_t *report,
     }
 }
 
+/* ---- who asks ---- */
+
+/* The paths that the tests of this run asked for, one a line. */
+static char *path_of_asked(void)
+{
+    return testing_shared("said");
+}
+
+static void remember(const char *path)
+{
+    char *const list = path_of_asked();
+    FILE *const file = fopen(list, "a");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s\n", path); /* in one piece: tests run at once */
+    fclose(file);
+    free(list);
+}
+
+/* Expected: each answer that is kept is one of a GPU that a test measures.
+ * Buggy result: when a GPU of a test changed, its old answer stayed, which
+ * nothing was compared with. */
+START_TEST(a_test_asks_for_each_kept_answer)
+{
+    if (!testing_counts->whole ||
+        testing_counts->failures + testing_counts->errors > 0)
+        SKIP("other tests were left out, or failed before they asked");
+    struct buf asked = {0}, unasked = {0};
+    struct error err;
+    char *const list = path_of_asked();
+    ASSERT_DONE(file_read(list, SIZE_MAX, &asked, &err), err);
+    DIR *const folder = opendir(FOLDER);
+    ck_assert_ptr_nonnull(folder);
+    for (const struct dirent *e; (e = readdir(folder)) != NULL;) {
+        char *const line = xasprintf(FOLDER "/%s\n", e->d_name);
+        if (e->d_name[0] != '.' && strstr(buf_string(&asked), line) == NULL)
+            buf_printf(&unasked, " %.*s", (int)strlen(line) - 1, line);
+        free(line);
+    }
+    closedir(folder);
+    ck_assert_msg(unasked.length == 0,
+                  "no test asks for these any more; delete them: git rm%s",
+                  buf_string(&unasked));
+    buf_free(&unasked);
+    buf_free(&asked);
+    free(list);
+}
+END_TEST
+
+Suite *suite_said(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("said", 20, &t);
+    tcase_add_test(t, a_test_asks_for_each_kept_answer);
+    return suite;
+}
+
+/* ---- what is kept ---- */
+
 void said_is_kept(const char *spec, uint64_t seed, const char *const *studies,
                   size_t count, const json_t *report)
 {
@@ -107,8 +169,10 @@ void said_is_kept(const char *spec, uint64_t seed, const char *const *studies,
     char *const path =
         xasprintf(FOLDER "/%s-%08" PRIx64 ".txt", studies[0], key & UINT32_MAX);
     say_findings(&text, report, studies, count);
-    if (getenv("GOLDENS") != NULL || access(path, R_OK) == 0)
+    if (getenv("GOLDENS") != NULL || access(path, R_OK) == 0) {
+        remember(path);
         testing_document_is(path, buf_string(&text));
+    }
     buf_free(&text);
     free(path);
     free(profile);

@@ -8,7 +8,8 @@
  * test measures by truth_findings or truth_findings_of, in
  * tests/truth/said/STUDY-KEY.txt, where the key tells the profile and the seed.
  * `make goldens` writes those of some quick suites anew, for you to read what
- * changed; of others, and of slow tests, nothing is kept.
+ * changed; of others, and of slow tests, nothing is kept.  What no test of a
+ * whole run asks for fails the suite `said`.
  */
 #ifndef SONDE_TESTS_SAID_H
 #define SONDE_TESTS_SAID_H
