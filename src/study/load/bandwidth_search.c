@@ -21,6 +21,8 @@ enum { TILES_LEAST = 8, LOOKS_LEAST = 8 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
 enum { REPEATS_PAIRS = 5, BRIEF = 4 };
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
+/* B of a lane's access that a search comes down to: a bank's word. */
+enum { NARROWEST = 4 };
 /* Registers of a thread besides what it loads. */
 enum { REGISTERS_ELSE = 26 };
 /* Shared memory that a block takes besides its set, B. */
@@ -500,7 +502,7 @@ static bool fits(const struct bandwidth_question *q,
     if (q->bulk)
         return fits_bulk(q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
-        s->warps > WARPS_MOST || s->width < (q->exact ? 1 : 4) ||
+        s->warps > WARPS_MOST || s->width < (q->exact ? 1 : NARROWEST) ||
         32 * s->warps >
             device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(q, s))
@@ -690,23 +692,49 @@ static void note_trials(const struct ascent *a, struct bandwidth_found *found)
         found->hidden |= a->trials[i].rate.fastest > most;
 }
 
-/* Where narrower accesses gave more, since banks conflict less for them, still
- * narrower ones may, but only of more in flight: each by itself may give
- * nothing, as of a P6000's shared memory, where 85 B/clk pass by 8 B of a lane,
- * as many by 4 B, and 128 by twice as many of these.  So both are tried at once
- * where a search ends on its way to narrower ones. */
+/* As many bytes in flight by accesses half as wide, if there is room, else by
+ * as many warps. */
+static bool narrow(const struct bandwidth_question *q,
+                   struct bandwidth_setup *s)
+{
+    static const struct grow_move ways[] = {
+        {.times = {2}, .by = {1, 1, 1, 2}},
+        {.times = {1, 2}, .by = {1, 1, 1, 2}},
+        {.by = {1, 1, 1, 2}},
+    };
+    const struct grow_setup from = s->knobs;
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        s->knobs = grow_moved(&from, &ways[i]);
+        if (s->width >= NARROWEST && fits(q, s))
+            return true;
+    }
+    s->knobs = from;
+    return false;
+}
+
+/* An SM takes no more than one access of a warp a cycle: where as much passes
+ * as that comes to, far more does not by such accesses. */
+static bool may_give_far_more(const struct bandwidth_question *q, double gives)
+{
+    return NARROWEST * q->lanes > gives * (1 + assume(ASSUME_GROWTH_FAR));
+}
+
+/* Banks may conflict less for narrower accesses, of which each step by itself
+ * may give nothing: less by 8 B of a lane than by 16, 17 B/clk, and 128 by 4 of
+ * a GTX 780's shared memory; or of a P6000's 85 by 8 B, as many by 4, and 128
+ * by twice as many of these.  So where a search ends, the narrowest accesses
+ * are tried at once, and more of them if there is room. */
 static bool gives_more_over(struct ascent *a, const struct grow_climb *c,
                             const struct grow_top *top, struct grow_setup *over)
 {
-    static const struct grow_move narrower = {.times = {2}, .by = {1, 1, 1, 2}};
     const struct bandwidth_question *const q = a->q;
-    if (q->way != STREAM_SM || q->exact || !lab_ok(q->lab) ||
-        setup_at(a, &top->setup).width == q->width)
+    struct bandwidth_setup more = setup_at(a, &top->setup);
+    if (q->way != STREAM_SM || q->exact || q->lanes == 1 || !lab_ok(q->lab) ||
+        !may_give_far_more(q, top->gives) || !narrow(q, &more))
         return false;
-    *over = grow_moved(&top->setup, &narrower);
-    struct bandwidth_setup more = setup_at(a, over);
-    if (more.width < 4 || !fits(q, &more) || !move_up(q, &more))
-        return false;
+    while (narrow(q, &more))
+        ;
+    move_up(q, &more);
     *over = more.knobs;
     return ascent_gives(a, over) > top->gives * (1 + c->least);
 }
