@@ -73,6 +73,9 @@ void policy_tell(struct policy_load *loads, const double *cycles, size_t count,
     }
 }
 
+/* What an unsure load is meanwhile, if it did not come to the set. */
+enum { LOAD_ELSEWHERE = LOAD_UNTIMED + 1 };
+
 static bool is_told(const struct policy_load *load)
 {
     return load->outcome == LOAD_HIT || load->outcome == LOAD_MISS;
@@ -141,6 +144,8 @@ static size_t count_agreeing(const struct policy_load *loads, size_t count,
     size_t agree = 0;
     *judged = 0;
     for (size_t i = 0; i < count; i++) {
+        if (loads[i].outcome == LOAD_ELSEWHERE)
+            continue;
         const bool hit = cache_access(cache, loads[i].line) == CACHE_HIT;
         if (!is_told(&loads[i]))
             continue;
@@ -184,36 +189,72 @@ static size_t best_of(const struct policy_load *loads, size_t count,
  * about the best of some are tried ever closer. */
 static size_t best_of_some(const struct policy_load *loads, size_t count,
                            size_t which, const struct room *room, size_t phases,
-                           size_t *judged)
+                           size_t *phase, size_t *judged)
 {
     enum { SOME = 16 };
-    size_t apart = phases / SOME + 1, phase = 0, near = 0;
+    size_t apart = phases / SOME + 1, near = 0;
     size_t best =
-        best_of(loads, count, which, room, 0, phases, apart, &phase, judged);
+        best_of(loads, count, which, room, 0, phases, apart, phase, judged);
     while (apart > 1) {
         apart = (apart + 1) / 2;
-        const size_t from = phase < apart ? phase : phase - apart,
-                     end = u64_min(phase + apart + 1, phases);
+        const size_t from = *phase < apart ? *phase : *phase - apart,
+                     end = u64_min(*phase + apart + 1, phases);
         const size_t a =
             best_of(loads, count, which, room, from, end, apart, &near, judged);
-        phase = a > best ? near : phase;
+        *phase = a > best ? near : *phase;
         best = a > best ? a : best;
         apart = apart == 2 ? 1 : apart;
     }
     return best;
 }
 
-static size_t best_of_sequence(const struct policy_load *loads, size_t count,
+/* The most that agree, and the phase they do so from. */
+static size_t best_phase(const struct policy_load *loads, size_t count,
+                         size_t which, const struct room *room, bool fresh,
+                         size_t *phase, size_t *judged)
+{
+    const size_t phases = phases_of(which, room->ways);
+    *phase = fresh ? SIZE_MAX : 0;
+    if (fresh)
+        return agreeing_from(loads, count, which, room, SIZE_MAX, judged);
+    return room->some
+               ? best_of_some(loads, count, which, room, phases, phase, judged)
+               : best_of(loads, count, which, room, 0, phases, 1, phase,
+                         judged);
+}
+
+/* Without those unsure ones without which more agree, one after the other, of
+ * which `agree` do with all.  One that came to the set and is left out is a
+ * deviation as one that did not and is replayed; but a hit that never was keeps
+ * a line in an lru_midpoint through many loads. */
+static size_t best_without(struct policy_load *loads, size_t count,
+                           size_t which, const struct room *room, size_t phase,
+                           size_t agree)
+{
+    size_t judged;
+    for (size_t i = 0; i < count; i++) {
+        if (!loads[i].unsure)
+            continue;
+        loads[i].outcome = LOAD_ELSEWHERE;
+        const size_t a =
+            agreeing_from(loads, count, which, room, phase, &judged);
+        if (a <= agree)
+            loads[i].outcome = LOAD_UNKNOWN;
+        agree = a > agree ? a : agree;
+    }
+    for (size_t i = 0; i < count; i++)
+        loads[i].outcome = loads[i].unsure ? LOAD_UNKNOWN : loads[i].outcome;
+    return agree;
+}
+
+static size_t best_of_sequence(struct policy_load *loads, size_t count,
                                size_t which, const struct room *room,
                                bool fresh, size_t *judged)
 {
-    const size_t phases = phases_of(which, room->ways);
     size_t phase;
-    if (fresh)
-        return agreeing_from(loads, count, which, room, SIZE_MAX, judged);
-    return room->some ? best_of_some(loads, count, which, room, phases, judged)
-                      : best_of(loads, count, which, room, 0, phases, 1, &phase,
-                                judged);
+    const size_t agree =
+        best_phase(loads, count, which, room, fresh, &phase, judged);
+    return best_without(loads, count, which, room, phase, agree);
 }
 
 /* What explains so few of them is none, and of many ways no more are asked. */
@@ -223,7 +264,7 @@ static bool is_hopeless(const struct room *room, size_t agree, size_t judged)
     return room->some && judged >= ENOUGH && 10 * agree < 9 * judged;
 }
 
-static struct policy_score score_certain(const struct policy_load *loads,
+static struct policy_score score_certain(struct policy_load *loads,
                                          size_t count, size_t which,
                                          const struct room *room, bool fresh)
 {
@@ -475,7 +516,10 @@ static struct policy_verdict find_in(const struct policy_load *loads,
 {
     const uint32_t ways = room->ways;
     struct policy_verdict v = {.spare = room->spare};
+    /* Of which unsure ones are left out meanwhile. */
+    struct policy_load *const own = xreallocarray(NULL, count + 1, sizeof *own);
     bool random_explains = false;
+    memcpy(own, loads, count * sizeof *own);
     for (size_t p = 0; p < POLICY_COUNT; p++)
         v.score[p].likelihood = -INFINITY;
     for (size_t i = 0; i < COUNT_OF(certain); i++) {
@@ -485,7 +529,7 @@ static struct policy_verdict find_in(const struct policy_load *loads,
             ((policy == POLICY_PLRU || policy == POLICY_NRU) && ways == 2))
             continue;
         const struct policy_score score =
-            score_certain(loads, count, i, room, fresh);
+            score_certain(own, count, i, room, fresh);
         if (score.likelihood > v.score[policy].likelihood) {
             v.score[policy] = score;
             v.ages = policy == POLICY_RRIP ? certain[i].ages : v.ages;
@@ -493,6 +537,7 @@ static struct policy_verdict find_in(const struct policy_load *loads,
                 v.behind = certain[i].behind;
         }
     }
+    free(own);
     v.score[POLICY_RANDOM] =
         score_random(loads, count, ways, fresh, &random_explains);
     choose(&v, random_explains, count_known(loads, count));

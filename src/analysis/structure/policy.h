@@ -5,10 +5,11 @@
  * nanoBench on CPUs; Mei 2014, 3.2 (4) for the weights).
  *
  * Candidates without chance predict each load; a share of them is allowed to
- * be wrong (clock spikes).  Under random victims a line has been put out with
- * a chance that grows with the misses since it came; and of a load that the
- * clock could not tell nobody knows whether it brought one, so that victims are
- * said to be of chance only if so few are such that they cannot make that.
+ * be wrong (clock spikes); what may have been answered in front is replayed or
+ * not, whichever explains more.  Under random victims a line has been put out
+ * with a chance that grows with the misses since it came; and of a load that
+ * the clock could not tell nobody knows whether it brought one, so that victims
+ * are said to be of chance only if so few are such that they cannot make that.
  */
 #ifndef SONDE_ANALYSIS_POLICY_H
 #define SONDE_ANALYSIS_POLICY_H
@@ -25,7 +26,9 @@ enum policy_outcome { LOAD_HIT, LOAD_MISS, LOAD_UNKNOWN, LOAD_UNTIMED };
 struct policy_load {
     uint32_t line; /* a number; all lines are of one set */
     uint8_t outcome;
-    bool first; /* of a sequence that begins with the set as it was */
+    bool first;  /* of a sequence that begins with the set as it was */
+    bool unsure; /* an unknown one that may not have come to the set: a cache
+                    in front may have answered it, late */
 };
 
 /* What loads cost. */

@@ -854,7 +854,8 @@ size_t eviction_draws_most(const struct eviction *e)
 }
 
 /* What lies in front answered for some, which this cache has not seen; but
- * those are kept that come in order before the draws. */
+ * those are kept that come in order before the draws.  Of what the clock cannot
+ * tell it may have answered some, late. */
 static size_t drop_answered(const struct eviction *e,
                             const struct eviction_draws *d,
                             const double *cycles, struct policy_load *loads,
@@ -862,8 +863,11 @@ static size_t drop_answered(const struct eviction *e,
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if ((d->stays && i < d->list.count) || cycles[i] >= e->front.answers)
-            loads[kept++] = loads[i];
+        if ((d->stays && i < d->list.count) || cycles[i] >= e->front.answers) {
+            loads[kept] = loads[i];
+            loads[kept++].unsure =
+                e->front.answers > 0 && loads[i].outcome == LOAD_UNKNOWN;
+        }
     if (kept > 0)
         loads[0].first = true;
     return kept;
