@@ -847,6 +847,28 @@ START_TEST(lines_of_the_loop_are_no_way)
 }
 END_TEST
 
+/* Expected: ways and size, or bounds of them.  Buggy result: 15 ways, by three
+ * calls of 8000 that the loop's last lines, which seldom come, made otherwise;
+ * both were wrong about eight times as many. */
+START_TEST(lines_that_come_seldom_are_no_way)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "sms=1 caches={} "
+                  "caches/i0={'line': 64, 'sector': 64, 'sets': 8, 'ways': 14, "
+                  "           'policy': 'nru'} "
+                  "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "
+                  "paths/constant={'l2': 282, 'memory': 465} "
+                  "paths/instruction={'i0': 8, 'l2': 36, 'memory': 156} "
+                  "paths/instruction/prefetch=1");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l0", "sets", 8, 0));
+    is_true(findings, "icache_l0", "ways", 14, 0);
+    is_true(findings, "icache_l0", "size", 7168, 0);
+    ck_assert_double_eq(bound_of(findings, "icache_l0.ways"), 14);
+    json_decref(findings);
+}
+END_TEST
+
 /* Random victims of few calls that come so far pass for a policy with more
  * ways, of which the least is no bound. */
 START_TEST(what_no_policy_foretells_bounds_no_ways)
@@ -1197,6 +1219,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, sectors_are_no_shorter_lines);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
+    tcase_add_test(t, lines_that_come_seldom_are_no_way);
     tcase_add_test(t, what_comes_with_the_loop_is_no_way);
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);

@@ -301,6 +301,28 @@ START_TEST(the_better_one_is_right_where_they_differ)
 }
 END_TEST
 
+/* Both are wrong about `same` visits, and the first about so few that it leads
+ * by e^10 and more: of 16 three deviations are 12. */
+static bool is_less_wrong(size_t same, size_t differ, size_t right)
+{
+    begin();
+    two.c.ways++;
+    oppose(1000, differ, right);
+    say(same, HITS, HITS, false);
+    return is_behind();
+}
+
+START_TEST(the_better_one_is_wrong_about_fewer)
+{
+    ck_assert(is_less_wrong(16, 12, 12));
+    ck_assert(!is_less_wrong(16, 10, 10));
+    ck_assert(is_less_wrong(0, 4, 4));
+    /* What it alone is wrong about is of the 16, too. */
+    ck_assert(is_less_wrong(14, 16, 14));
+    ck_assert(!is_less_wrong(16, 16, 14));
+}
+END_TEST
+
 /* … so that what nearly all hit tells it from none of chance that foretells the
  * same.  Expected: nothing.  Buggy result: a lead of e^30 of 1000 visits. */
 START_TEST(what_is_sure_tells_no_policy)
@@ -460,6 +482,7 @@ Suite *suite_trace_rival(void)
     tcase_add_test(t, chance_is_likelier_than_one_chance_of_all);
     tcase_add_test(t, visits_apart_are_off_by_a_part_of_what_is_rarer);
     tcase_add_test(t, the_better_one_is_right_where_they_differ);
+    tcase_add_test(t, the_better_one_is_wrong_about_fewer);
     tcase_add_test(t, what_is_sure_tells_no_policy);
     tcase_add_test(t, a_lead_is_more_than_luck);
     tcase_add_test(t, the_contrary_counts_ten_times);
