@@ -27,7 +27,6 @@
 #include <string.h>
 
 #include "analysis/hits.h"
-#include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
 #include "base/num.h"
@@ -325,13 +324,34 @@ static size_t drop_hits(struct patterns_question *q, double *cycles,
     return count;
 }
 
-/* More than a mean leaves out are of another kind. */
-static bool are_two_kinds(const double *cycles, size_t count)
+/* Half of what a walk costs more than the second TLB, which it does of all data
+ * alike: what the first one misses may cost more of L1's than of others. */
+static double half_of_walk(const struct patterns_question *q)
 {
-    struct otsu split;
-    otsu_find(cycles, count, &split);
-    const size_t fewer = u64_min(split.below, count - split.below);
-    return split.clear && (double)fewer > left_out * (double)count;
+    return q->t->tlb[1].middle - q->t->tlb[1].hit;
+}
+
+/* What a load costs at most that is not walked to: of data that may be in L1,
+ * as most cost and half of a walk. */
+static double most_of_second(const struct patterns_question *q,
+                             const double *cycles, size_t count)
+{
+    const struct tlb_facts *const t = q->t->tlb;
+    return q->in_l1 ? stats_median(cycles, count) + half_of_walk(q)
+                    : q->cycles[P1].cycles + q->memory->overhead.cycles +
+                          t[1].middle - t[0].hit;
+}
+
+/* Most are walked to if more than a mean leaves out cost less by half of a
+ * walk; noise of a third of that hides it. */
+static bool are_walked(struct patterns_question *q, const double *cycles,
+                       size_t count)
+{
+    const double half = half_of_walk(q), middle = stats_median(cycles, count);
+    if (half < 3 * q->memory->sigma)
+        q->why[P2] = why_pattern_noise;
+    return (double)hits_above(cycles, count, middle - half) <
+           (1 - left_out) * (double)count;
 }
 
 /* What pushes out of the first TLB may push out of the second, too, as the
@@ -340,19 +360,13 @@ static bool are_two_kinds(const double *cycles, size_t count)
 static size_t drop_walked(struct patterns_question *q, double *cycles,
                           size_t count)
 {
-    const struct tlb_facts *const t = q->t->tlb;
-    const double most = q->cycles[P1].cycles + q->memory->overhead.cycles +
-                        t[1].middle - t[0].hit;
+    const double most = most_of_second(q, cycles, count);
+    const bool walked = q->in_l1 && are_walked(q, cycles, count);
     size_t kept = 0;
-    if (q->in_l1) { /* then a miss may cost more than it does elsewhere */
-        if (are_two_kinds(cycles, count))
-            q->why[P2] = why_pattern_unlike;
-        return count;
-    }
     for (size_t i = 0; i < count; i++)
         if (cycles[i] < most)
             cycles[kept++] = cycles[i];
-    if (2 * kept > count)
+    if (2 * kept > count && !walked)
         return kept;
     q->why[P2] = why_pattern_unlike;
     return count;
@@ -714,6 +728,18 @@ static void drop_unlike(struct patterns_question *q)
         q->why[P3] = why_pattern_unlike;
 }
 
+/* In L1 what translation costs is not known but by what it costs together:
+ * behind a miss of the first TLB half of a walk less than behind all misses, or
+ * it was walked to.  Where it costs nothing it is not asked for. */
+static void drop_walks(struct patterns_question *q)
+{
+    const double second = q->cycles[P2].cycles, third = q->cycles[P3].cycles;
+    if (q->why[P2] == NULL && q->why[P3] == NULL &&
+        second - q->cycles[P1].cycles > half_of_miss(q) &&
+        third - second < half_of_walk(q))
+        q->why[P2] = why_pattern_unlike;
+}
+
 /* Of lines of L2 on average, instead of the one that was asked about. */
 static void be_of_all_lines(struct patterns_question *q)
 {
@@ -791,9 +817,10 @@ static void patterns_ask(struct lab *lab, const char *attribute,
     if (why != NULL)
         finding_none(q.finding, "%s", why);
     else if (lab_ok(lab)) {
-        /* In L1 nothing tells where translation was found. */
         if (!q.cached)
             drop_unlike(&q);
+        else if (q.in_l1)
+            drop_walks(&q);
         memcpy(unlike, q.why, sizeof q.why);
         conclude(&q, load);
     }
