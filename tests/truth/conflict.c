@@ -172,6 +172,16 @@ static const struct {
      "'const_l15': 106, "
      "'l2': 303, 'memory': 517}",
      "const_l15", "2", "100", "fifo"},
+    /* Nine pages of 512 KiB push a translation out.  Buggy result: none, since
+     * they were fewer than the lines that push a line out of L1. */
+    {"sms=1 memory_bytes=8589934592 caches/l2/sets=256 caches/l1={'line': 256, "
+     "'policy': 'random', 'sets': 4, 'ways': 13, 'set_bits': "
+     "[[8,11,12,14,17,18,20],[9,12,15,16,17,19]]} "
+     "tlbs/l1={'page': 524288, 'sets': 4, 'ways': 8} "
+     "paths/global.ca={'l1': [110, 139, 427], 'l2': [187, 216, 504], "
+     "'memory': [316, 345, 633]} paths/global.cg={'l2': [187, 216, 504], "
+     "'memory': [316, 345, 633]}",
+     "l1", "4", "13", "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -49,8 +49,9 @@ enum {
 struct pool {
     struct eviction *eviction;
     uint64_t target, step;
-    uint64_t run;   /* lines of a run; 0: they are not strewn */
-    uint64_t aside; /* lines farther each, but for the target */
+    uint64_t run;    /* lines of a run; 0: they are not strewn */
+    uint64_t aside;  /* lines farther each, but for the target */
+    uint64_t within; /* bytes in which they lie; 0: wherever they may */
     uint32_t *slot;
     size_t slots;
 };
@@ -139,7 +140,9 @@ static size_t pool_room(const struct pool *p, uint64_t held)
     const struct eviction *const e = p->eviction;
     const uint64_t first = u64_min(TARGETS_MOST * e->unit, e->span / 16);
     const uint64_t targets = u64_max(first, p->target);
-    const uint64_t span = e->strewn > 0 ? e->span / 2 : e->span;
+    const uint64_t all = e->strewn > 0 ? e->span / 2 : e->span;
+    const uint64_t span =
+        p->within > 0 ? u64_min(all, targets + p->within) : all;
     const uint64_t room =
         p->run > 0 ? p->slots * p->run : (span - targets) / p->step;
     const uint64_t most =
@@ -199,16 +202,22 @@ static void strew(struct pool *p, unsigned take)
     }
 }
 
-enum { RUNS = 32, RUN_MOST = 64 };
+enum { RUNS = 32, RUN_MOST = 64, REGION = 2 << 20 };
+
+/* Bytes over which lines are strewn. */
+static uint64_t region_of(const struct pool *p)
+{
+    return u64_min(p->eviction->span, p->within > 0 ? p->within : REGION);
+}
 
 /* The best of some strewn pools, if it is better than `fewest` lines. */
 static size_t find_strewn(struct pool *best, uint64_t held, size_t fewest)
 {
-    enum { STREWN = 16, REGION = 2 << 20 };
+    enum { STREWN = 16 };
     struct pool p = *best;
     p.step = p.eviction->unit;
     p.run = u64_within(1, held / RUNS, RUN_MOST);
-    p.slots = u64_min(p.eviction->span, REGION) / (p.step * p.run) - 1;
+    p.slots = region_of(&p) / (p.step * p.run) - 1;
     for (unsigned take = 0; lab_ok(p.eviction->lab) && take < STREWN; take++) {
         strew(&p, take);
         try_pool(&p, held, best, &fewest);
@@ -843,13 +852,35 @@ static void ask_in_laps(struct pool_found *p, uint64_t lines,
 }
 
 static void begin_pool(struct eviction *e, const struct geometry_lines *lines,
-                       struct pool_found *p)
+                       uint64_t within, struct pool_found *p)
 {
-    *p = (struct pool_found){{.eviction = e, .step = e->unit}, 0, lines->most};
+    *p = (struct pool_found){
+        {.eviction = e, .step = e->unit, .within = within}, 0, lines->most};
     while (e->lasting &&
            lines->least * e->unit / p->pool.step >= COUNT_MOST / 2)
         p->pool.step *= 2;
     p->lines = find_pool(&p->pool, lines->most);
+}
+
+/* Asks for line 0's set.  Of a small TLB a few pages push the translation out
+ * of a line that its cache has yet, and of those that come by chance it does
+ * not show that whatever lies on them does.  So where lines that are strewn
+ * wide make no set, those near to each other are asked: in four times as much
+ * as the cache holds, of which any order crowds some sets. */
+static bool ask_pools(struct eviction *e, const struct geometry_lines *lines,
+                      bool (*ask)(struct pool_found *, struct geometry *),
+                      struct pool_found *p, struct geometry *g)
+{
+    const uint64_t near = u64_max(NEAR, 4 * lines->most * e->unit);
+    begin_pool(e, lines, 0, p);
+    const uint64_t region =
+        p->pool.run > 0 ? region_of(&p->pool) : p->lines * p->pool.step;
+    if (ask(p, g))
+        return true;
+    if (e->lasting || g->own > 0 || region <= near || !lab_ok(e->lab))
+        return false;
+    begin_pool(e, lines, near, p);
+    return ask(p, g);
 }
 
 static struct geometry find_ways(struct eviction *e,
@@ -857,8 +888,7 @@ static struct geometry find_ways(struct eviction *e,
                                  struct pool_found *p)
 {
     struct geometry g = {0};
-    begin_pool(e, lines, p);
-    if (ask_ways(p, &g) || !e->lasting)
+    if (ask_pools(e, lines, ask_ways, p, &g) || !e->lasting)
         return g;
     eviction_gave_up(e);
     p->pool = (struct pool){.eviction = e, .step = e->unit};
@@ -1246,7 +1276,7 @@ static bool prove_pairs(struct proof *p)
  */
 static bool prove_one_set(struct eviction *e, const struct geometry *g)
 {
-    enum { STREWN = 24, RUN = 4, REGION = 2 << 20 };
+    enum { STREWN = 24, RUN = 4 };
     static const uint64_t steps[] = {2, 3, 5, 7};
     struct pool p = {.eviction = e};
     const size_t fit = own_lines(e, &g->set) - 2; /* beside the target */
@@ -1257,7 +1287,7 @@ static bool prove_one_set(struct eviction *e, const struct geometry *g)
     }
     p.step = e->unit;
     p.run = RUN;
-    p.slots = u64_min(e->span, REGION) / (p.step * p.run) - 1;
+    p.slots = region_of(&p) / (p.step * p.run) - 1;
     for (unsigned take = 0; fits && take < STREWN; take++) {
         strew(&p, take);
         fits = p.slots * p.run >= fit && !pool_crowds(&p, NULL, 0, fit);
@@ -1413,8 +1443,7 @@ static struct geometry find_own(struct eviction *e,
     struct geometry g = {0};
     if (e->lasting)
         return find_ways(e, lines, &pool);
-    begin_pool(e, lines, &pool);
-    ask_own(&pool, &g);
+    ask_pools(e, lines, ask_own, &pool, &g);
     return g;
 }
 
