@@ -306,6 +306,32 @@ START_TEST(late_calls_make_no_cache_of_code)
 }
 END_TEST
 
+/* Beside one whose accesses make a tenth of ours late, sixteen in a row, laps
+ * over what the first TLB holds cost anything from 226 to 253 cycles, and laps
+ * over what the second holds as much; each has a middle load of 226, or 232.
+ * Expected: what misses of the first cost more, or nothing of it.  Buggy
+ * result: one level at least, of which a miss costs 57 more, and 62 entries. */
+START_TEST(no_tlb_has_the_name_of_one_that_late_loads_hide)
+{
+    static const uint64_t seeds[] = {30, 39};
+    static const char *const study[] = {"tlb"};
+    char *const spec = testing_spec_of(gpu_changed(
+        "k20c", "sms=1 tpcs_per_gpc=1 noise= "
+                "neighbour={'from': 'l2', 'share': 0.1, 'cycles': 200, "
+                "           'burst': 16}"));
+    json_t *const f = truth_findings(spec, seeds[_i], study, 1);
+    const json_t *const more = json_object_get(f, "tlb_l1.miss_penalty"),
+                        *const entries = json_object_get(f, "tlb_l1.entries");
+    const struct judge_range range = judge_range(more);
+    ck_assert(json_object_get(more, "value") == NULL ||
+              (range.low <= 6 && range.high >= 6));
+    ck_assert(json_object_get(entries, "value") == NULL ||
+              json_number_value(json_object_get(entries, "value")) == 16);
+    json_decref(f);
+    free(spec);
+}
+END_TEST
+
 /* Where no ring of constants that seems too large can be swept undisturbed it
  * is not known where the cache ends, and the study ends. */
 START_TEST(what_is_disturbed_each_time_has_no_end)
@@ -376,6 +402,8 @@ Suite *suite_truth_trust(void)
     tcase_add_test(slow, what_others_delay_makes_no_hits);
     tcase_add_test(slow, what_noise_hides_is_not_absent);
     tcase_add_loop_test(t, late_calls_make_no_cache_of_code, 0, 1);
+    tcase_add_loop_test(t, no_tlb_has_the_name_of_one_that_late_loads_hide, 0,
+                        2);
     tcase_add_loop_test(slow, late_calls_make_no_cache_of_code, 1, 3);
     tcase_add_test(slow, what_is_disturbed_each_time_has_no_end);
     tcase_add_test(slow, a_quiet_gpu_pays_for_the_guard_three_percent_at_most);

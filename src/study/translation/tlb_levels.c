@@ -122,6 +122,7 @@ struct flat {
     size_t from, end;
     double cycles, error;
     double spread; /* of single loads */
+    double chance; /* what a lap's mean is off by chance: standard deviation */
 };
 enum { FLATS_MOST = 48 };
 
@@ -135,6 +136,8 @@ struct sweeps {
     size_t flats;
     double first; /* a hit of the first TLB costs about that */
     double cut;   /* of each lap, on either side */
+    /* So often a lap is asked again that has loads of no level. */
+    unsigned again;
 };
 
 /* The same, or nearly, of what walks cost, which depends on their way. */
@@ -175,7 +178,8 @@ static void set_flat(struct flat *f, const struct sweep *s, size_t from,
     /* What walks cost goes by where their tables lie, those of many places in a
      * row in one part of L2: 1116 and 1142 cycles the same lap of an H200, by
      * run. */
-    f->error = fmax(f->error, 2 * stats_median(chance, end - from));
+    f->chance = stats_median(chance, end - from);
+    f->error = fmax(f->error, 2 * f->chance);
 }
 
 /* Two laps or more in a row that cost the same are what one TLB costs. */
@@ -327,10 +331,12 @@ static size_t lasting_strays(struct tlb_question *q, const struct sweeps *s,
                              double *stray, size_t most)
 {
     struct sweep *const again = lab_alloc(q->lab, 1, sizeof *again);
-    const size_t count = strays_of(s, &of->cycles[which], 0, stray, most);
-    if (count == 0 || !try_lap(q, &of->in, 0, of->places[which], again))
-        return count;
-    return strays_of(s, &again->cycles[0], of->off, stray, most);
+    size_t count = strays_of(s, &of->cycles[which], 0, stray, most);
+    for (unsigned i = 0; i < s->again && count > 0 &&
+                         try_lap(q, &of->in, 0, of->places[which], again);
+         i++)
+        count = strays_of(s, &again->cycles[i], of->off, stray, most);
+    return count;
 }
 
 static size_t find_strays(struct tlb_question *q, const struct sweeps *s,
@@ -373,11 +379,11 @@ static bool are_beyond(const struct tlb_question *q, const struct sweeps *s,
 }
 
 /* Means of two laps differ less, by chance, than by what a miss costs more at
- * least. */
+ * least: else a TLB may lie before what seems to be the first, and it would be
+ * called by that one's name. */
 static bool is_steady(const struct sweeps *s)
 {
-    return 3 * s->flat[0].spread * sqrt(2.0 / TLB_TIMED_LEAST) <
-           assume(ASSUME_TLB_LEAST);
+    return 3 * sqrt(2) * s->flat[0].chance < assume(ASSUME_TLB_LEAST);
 }
 
 /* True if what lies between two levels, so near to both that no load tells
@@ -412,6 +418,108 @@ static bool tell_all(struct tlb_question *q, struct sweeps *s)
         count = find_strays(q, s, stray, STRAYS_MOST);
     q->more = count > 0 && are_beyond(q, s, stray, count);
     return count == 0 || q->more;
+}
+
+/* ---- is none hidden --------------------------------------------------- */
+
+static double middle_load(const struct sweep *s, size_t which)
+{
+    return stats_median(s->cycles[which].at, s->cycles[which].count);
+}
+
+/* What the middle loads of a level's laps cost; of one that no lap is whole of,
+ * what it costs. */
+static double middle_of_flat(const struct flat *f)
+{
+    double middle[LAPS_MOST];
+    if (f->sweep == NULL)
+        return f->cycles;
+    for (size_t i = f->from; i < f->end; i++)
+        middle[i - f->from] = middle_load(f->sweep, i);
+    return stats_median(middle, f->end - f->from);
+}
+
+static bool is_middle_of_any(const struct sweeps *s, double middle)
+{
+    for (size_t i = 0; i < s->flats; i++)
+        if (fabs(middle - middle_of_flat(&s->flat[i])) <
+            slack(s, middle, assume(ASSUME_TLB_LEAST)))
+            return true;
+    return false;
+}
+
+/* True if half of its loads cost nearly the same, and are not some of a level
+ * that costs less and some of one that costs more. */
+static bool is_narrow(const struct sweeps *s, const struct column *c)
+{
+    return stats_mad_sigma(c->at, c->count) <=
+           fmax(1.5 * s->flat[0].spread, assume(ASSUME_TLB_LEAST) / 4);
+}
+
+/* True if the middle loads of some laps in a row cost alike, and what no level
+ * does: there is a level, whose laps late loads made differ on average. */
+static bool hides_one(const struct sweeps *s, const struct sweep *of)
+{
+    enum { IN_A_ROW = 3 };
+    size_t row = 0;
+    double before = -INFINITY;
+    for (size_t i = 0; i < of->count && row < IN_A_ROW; i++) {
+        const double middle = middle_load(of, i);
+        const bool hidden =
+            !is_middle_of_any(s, middle) && is_narrow(s, &of->cycles[i]);
+        const bool alike = fabs(middle - before) < assume(ASSUME_TLB_LEAST) / 2;
+        row = !hidden ? 0 : row > 0 && alike ? row + 1 : 1;
+        before = middle;
+    }
+    return row == IN_A_ROW;
+}
+
+static bool hides_any(const struct sweeps *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (hides_one(s, &s->at[i]))
+            return true;
+    return false;
+}
+
+static bool tell(struct tlb_question *q, struct sweeps *s)
+{
+    s->flats = 0;
+    for (size_t i = 0; i < s->count; i++)
+        find_flats(s, &s->at[i]);
+    merge_flats(s);
+    drop_mixed(s);
+    refine_costs(s);
+    return s->flats > 0 && s->flats <= COSTS_MOST && is_steady(s) &&
+           tell_all(q, s) && !may_be_mixed(s);
+}
+
+/* Of each lap the middle half, which no fewer late loads than a quarter change:
+ * a neighbour's come many in a row, and to some laps more than to all.  To an
+ * eighth of a lap they come a third of the time, so that of a hundred laps one
+ * is that in seven. */
+static void cut_more(struct sweeps *s)
+{
+    s->cut = 0.25;
+    s->again = 6;
+    for (size_t i = 0; i < s->count; i++) {
+        struct sweep *const of = &s->at[i];
+        for (size_t j = 0; j < of->count; j++)
+            of->mean[j] = stats_trimmed_mean(of->cycles[j].at,
+                                             of->cycles[j].count, s->cut);
+    }
+    s->first = stats_min(s->at[0].mean, s->at[0].count);
+}
+
+/* Whether all levels are told, and none hides before one that is: it would be
+ * called by its name. */
+static bool are_told(struct tlb_question *q, struct sweeps *s)
+{
+    const bool told = tell(q, s);
+    if (told ? !hides_any(s) : s->flats == 0 || is_steady(s))
+        return told;
+    cut_more(s);
+    return tell(q, s) && !hides_any(s);
 }
 
 /* ---- the levels ------------------------------------------------------- */
@@ -708,6 +816,7 @@ void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
     s->cut = cut_of(q);
+    s->again = 1;
     q->t->cut_short = false;
     sweep_all(q, s);
     q->unclear = s->at[0].count == 0;
@@ -716,13 +825,7 @@ void tlb_find_levels(struct tlb_question *q)
     level_sweeps(s);
     show(q, s);
     s->first = stats_min(s->at[0].mean, s->at[0].count);
-    for (size_t i = 0; i < s->count; i++)
-        find_flats(s, &s->at[i]);
-    merge_flats(s);
-    drop_mixed(s);
-    refine_costs(s);
-    q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
-                 !tell_all(q, s) || may_be_mixed(s);
+    q->unclear = !are_told(q, s);
     /* Laps of many places take longer than another process leaves us. */
     q->more = q->more || q->t->cut_short;
     if (!q->unclear)
