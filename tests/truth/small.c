@@ -68,6 +68,29 @@ struct small {
     "tlbs/l1={" l1 "} tlbs/l2={" l2 "} "                                       \
     "paths/global={'l2': [200, 230, 290], 'memory': [500, 530, 590]} "
 
+/* One TLB, and what else. */
+#define TLB(l1, more)                                                          \
+    "sms=1 caches/l2/sets=64 caches/l2/ways=4 memory_bytes=1073741824 "        \
+    "tlbs/l1={" l1 "} paths/global={'l2': [200, 260, 290], "                   \
+    "'memory': [500, 560, 590]} " more
+/* An L2 in two parts, or with a distance of its own, of so many SMs. */
+#define PARTS(sms, words)                                                      \
+    "sms=" sms                                                                 \
+    " caches={} caches/l2={'scope': 'gpu', 'sets': 128, 'ways': 8, "           \
+    "'partitions': {'bits': [12, 14], 'far_cycles': 120, " words "}} "         \
+    "paths/global={'l2': 200, 'memory': 500} "
+/* An L1 that is the SM's or a TPC's, before an L2. */
+#define L1_OF(scope, words)                                                    \
+    "sms=4 sms_per_tpc=2 tpcs_per_gpc=2 max_threads_per_block=128 "            \
+    "max_warps_per_sm=8 caches/l2/sets=64 caches/l2/ways=8 "                   \
+    "caches/l1={'sets': 8, 'ways': 4, 'scope': '" scope "', " words "} "       \
+    "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500} "                    \
+    "paths/global.cg={'l2': 250, 'memory': 500} "
+#define CODE(i0, i1, more)                                                     \
+    "sms=2 caches={} caches/i0={" i0 "} caches/i1={" i1 "} "                   \
+    "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "                    \
+    "paths/instruction={'i0': 4, 'i1': 44, 'l2': 260, 'memory': 560} " more
+
 static const struct small table[] = {
     {"contention", COPIES("4", "8"), NULL},
     {"contention", COPIES("3", "6"), NULL},
@@ -211,6 +234,87 @@ static const struct small table[] = {
      NULL},
     {"patterns",
      TLBS("'page': 2097152, 'entries': 8", "'page': 2097152, 'entries': 24"),
+     NULL},
+    {"tlb",
+     TLB("'page': 262144, 'sets': 4, 'ways': 4, 'spare': 1, 'set_bits': "
+         "[[18, 20, 22, 24, 26, 28], [19, 21, 23, 25, 27, 29]]",
+         ""),
+     NULL},
+    {"tlb", TLB("'page': 524288, 'set_ways': [9, 5, 5, 5]", NOISE), NULL},
+    {"tlb",
+     TLB("'page': 2097152, 'sets': 2, 'ways': 6",
+         "page_window={'bytes': 268435456, 'latency': 1100} "),
+     NULL},
+    {"tlb",
+     TLB("'page': 2097152, 'region': 8388608, 'entries': 12, "
+         "'policy': 'random'",
+         ""),
+     NULL},
+    {"tlb",
+     TLB("'page': 2097152, 'sets': 4, 'ways': 4, 'scope': 'tpc'",
+         "sms=6 sms_per_tpc=2 "),
+     NULL},
+    {"tlb",
+     TLBS("'page': 2097152, 'entries': 8",
+          "'page': 33554432, 'sets': 256, 'ways': 6, 'scope': 'gpu', "
+          "'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], [29, 37], "
+          "[30, 38], [31, 39], [32, 40]]") "memory_bytes=8589934592 ",
+     NULL},
+    {"tlb",
+     TLBS("'page': 1048576, 'sets': 2, 'ways': 4, 'policy': 'plru'",
+          "'page': 4194304, 'set_ways': [9, 6], 'policy': 'fifo'") NOISE,
+     NULL},
+    {"patterns",
+     TLBS("'page': 1048576, 'entries': 8, 'policy': 'random'",
+          "'page': 8388608, 'region': 8388608, 'sets': 2, 'ways': 7, "
+          "'set_bits': [[23, 24, 25, 26, 27, 28, 29]]") "tlbs/walks_apart=90 ",
+     NULL},
+    {"patterns",
+     TLBS("'page': 2097152, 'entries': 10",
+          "'page': 2097152, 'sets': 4, 'ways': 6") NOISE
+     "page_window={'bytes': 268435456, 'latency': 1300} ",
+     NULL},
+    {"patterns",
+     TLB("'page': 524288, 'entries': 14, 'policy': 'fifo'",
+         "caches/l1={'sets': 16, 'ways': 4} "
+         "paths/global.ca={'l1': 35, 'l2': [200, 260, 290], "
+         "'memory': [500, 560, 590]} "),
+     NULL},
+    {"slices",
+     L2_ALONE("'sets': 80, 'ways': 6, 'atomic_cycles': 5, 'slices': "
+              "{'modulo': 5, 'from_bit': 9, 'bits': [[7, 13]]}") NOISE
+     "sms=4 sms_per_tpc=2 ",
+     NULL},
+    {"slices",
+     L2_ALONE("'sets': 80, 'ways': 6, 'atomic_cycles': 3, 'slices': "
+              "{'modulo': 5, 'from_bit': 8}") "sms=3 ",
+     NULL},
+    {"partitions", PARTS("4", "'replicates': true") NOISE, NULL},
+    {"partitions", PARTS("3", "'replicates': false") NOISE, NULL},
+    {"latency", PARTS("4", "'replicates': true"), NULL},
+    {"latency", PARTS("4", "'replicates': false"), NULL},
+    {"latency", L1_OF("sm", "'policy': 'random'") NOISE, NULL},
+    {"latency",
+     L1_OF("sm", "'line': 128") "paths/global.cg={'l2': 250, 'memory': 262} ",
+     NULL},
+    {"copies", L1_OF("tpc", "'line': 128"), NULL},
+    {"copies", L1_OF("sm", "'copies_per_sm': 2, 'policy': 'random'") NOISE,
+     NULL},
+    {"sharing",
+     L1_OF("sm", "'line': 128") "paths/texture={'l1': 60, 'l2': 260, "
+                                "'memory': 520} ",
+     NULL},
+    {"change", L1_OF("sm", "'line': 64, 'policy': 'fifo'"), NULL},
+    {"icache",
+     CODE("'line': 64, 'sector': 64, 'sets': 4, 'ways': 8",
+          "'line': 64, 'sector': 64, 'sets': 32, 'ways': 6",
+          "paths/instruction/prefetch=1 "),
+     NULL},
+    {"icache_sharing",
+     CODE("'line': 64, 'sector': 64, 'sets': 8, 'ways': 4, "
+          "'copies_per_sm': 2",
+          "'line': 64, 'sector': 64, 'sets': 32, 'ways': 6, 'scope': 'tpc'",
+          "sms_per_tpc=2 warp_schedulers=4 max_threads_per_block=256 "),
      NULL},
 };
 
