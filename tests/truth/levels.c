@@ -182,6 +182,16 @@ static const struct {
     {"caches/own={'sets': 4, 'ways': 24, 'set_bits': [[8, 9], "
      "[12, 13, 14, 15]]} paths/local={'own': 71, 'l2': 328, 'memory': 525}",
      "local.size_by_change", 0, 0},
+    /* Rings end five sixths of the way, and few lines at one distance leave out
+     * a set, so that as few of them are left. */
+    {"caches/texture={'sector': 64, 'sets': 16, 'ways': 3, 'policy': {'kind': "
+     "'weighted', 'weights': [3, 1, 4]}, 'set_bits': [[11, 13, 14, 15], "
+     "[8, 12, 13, 16], [7, 8, 10, 11, 15, 16], "
+     "[8, 9, 11, 12, 13, 15, 16, 17]]} "
+     "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "
+     "paths/readonly={'texture': 31, 'l2': 422, 'memory': 648} "
+     "paths/texture={'texture': 104, 'l2': 422, 'memory': 648}",
+     "readonly.size", 6144, 0},
     /* Rings that miss for certain miss the next one, too. */
     {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
      "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "

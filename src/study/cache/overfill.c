@@ -83,8 +83,7 @@ struct flood {
     uint64_t line, lines; /* that the cache holds, roughly */
     uint64_t most;        /* lines that may be asked for */
     uint64_t sms;
-    uint64_t but; /* lines that those of a pool are not apart */
-    int side;     /* of L2 that is asked, by the SMs beside it; WHOLE: all */
+    int side; /* of L2 that is asked, by the SMs beside it; WHOLE: all */
     const char *homes; /* of its lines (l2/homes.h) */
     double limit;      /* cycles of the dearest hit */
     double late;       /* share of hits that take longer */
@@ -389,7 +388,7 @@ static struct dose overfill_of(const struct flood *q, unsigned times,
 {
     struct dose d = buffer_of(q, times, strewn_least, looks);
     for (size_t i = 0; q->row->of_sm && d.pool > 0 && i < COUNT_OF(primes); i++)
-        if (d.pool * primes[i] <= q->most && primes[i] != q->but) {
+        if (d.pool * primes[i] <= q->most) {
             d.apart = primes[i];
             return d;
         }
@@ -453,10 +452,51 @@ static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
     return d;
 }
 
+/* As many looks at so many lines at the next distance at which they may be
+ * asked for; 0 lines: there is none. */
+static struct dose farther_of(const struct flood *q, const struct dose *before,
+                              uint64_t lines)
+{
+    struct dose d = *before;
+    size_t i = 0;
+    while (i < COUNT_OF(primes) &&
+           (primes[i] >= before->apart || lines * primes[i] > q->most))
+        i++;
+    d.pool = d.members = i < COUNT_OF(primes) ? lines : 0;
+    d.apart = i < COUNT_OF(primes) ? primes[i] : 0;
+    return d;
+}
+
+/* What is left of lines at another distance, beside what was before.  Less
+ * denies nothing, since sets may be a multiple of the distance; more does: some
+ * sets had still room. */
+enum beside { BESIDE_LESS, BESIDE_SAME, BESIDE_MORE };
+
+static enum beside take_in(struct held *h, const struct occupancy *again)
+{
+    const struct occupancy before = h->all;
+    if (occupancy_join(&before, again, &h->all))
+        return BESIDE_SAME;
+    const bool more = again->lines > before.lines;
+    h->all = more ? *again : before;
+    return more ? BESIDE_MORE : BESIDE_LESS;
+}
+
+/* Rings that end early where an index of XORs fills some sets before others may
+ * say what few lines at one distance do, which it deals as unevenly: of random
+ * indices every tenth cache of fewer than 128 lines was told too small so, none
+ * of more than 256, and hardly any by as many lines as these. */
+enum { POOL_EVEN = 512 };
+
 static struct held ask_few(struct flood *q)
 {
     struct held h;
-    overfill(q, LOOKS_FEW, &h);
+    const struct dose once = overfill(q, LOOKS_FEW, &h);
+    const struct dose even = farther_of(q, &once, POOL_EVEN);
+    if (lab_ok(q->lab) && once.pool < POOL_EVEN && even.pool > 0) {
+        const struct occupancy again = ask_dose(q, &even);
+        h.agrees = take_in(&h, &again) != BESIDE_MORE;
+    }
     if (lab_ok(q->lab))
         ask_ways(q, LAUNCHES_FEW, &h);
     return h;
@@ -507,9 +547,30 @@ static void ask_again(struct flood *q, const struct dose *once, struct held *h)
         if (h->agrees || again.lines < first.lines)
             return;
         h->all = again;
-        h->agrees = d.apart > 1;
         q->lines = (uint64_t)again.lines;
     } while (!h->agrees);
+}
+
+/* … and so must twice as many at another distance; where it shows more, those
+ * of a third one. */
+static void ask_apart(struct flood *q, const struct dose *once, struct held *h)
+{
+    struct dose d = *once;
+    uint64_t lines = 2 * once->pool;
+    enum beside shown = BESIDE_LESS;
+    d.looks /= 2;
+    while (lab_ok(q->lab) && shown != BESIDE_SAME &&
+           (d = farther_of(q, &d, lines)).pool > 0) {
+        const struct occupancy before = h->all, again = ask_dose(q, &d);
+        shown = take_in(h, &again);
+        h->agrees = shown != BESIDE_MORE;
+        if (rises(&before, &again)) {
+            shown = BESIDE_MORE;
+            h->all = again;
+            q->lines = (uint64_t)again.lines;
+            lines *= 2;
+        }
+    }
 }
 
 /* What is held to that confidence: 3.3 standard errors, and what looks and
@@ -566,7 +627,9 @@ static struct held ask_many(struct flood *q)
     struct held h;
     const struct dose once =
         overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_MANY / 2, &h);
-    if (lab_ok(q->lab))
+    if (lab_ok(q->lab) && once.apart > 1)
+        ask_apart(q, &once, &h);
+    else if (lab_ok(q->lab))
         ask_again(q, &once, &h);
     if (lab_ok(q->lab) && h.agrees && !q->row->of_sm && q->side == WHOLE)
         ask_strewn(q, &once, &h);
@@ -575,12 +638,14 @@ static struct held ask_many(struct flood *q)
     return h;
 }
 
-/* Rings say the same, or chance makes the difference once in a thousand. */
+/* Rings say the same as both looks, or chance makes the difference once in a
+ * thousand. */
 static bool do_rings_agree(const struct flood *q, const struct held *h)
 {
     const struct fact_rings *const rings = fact_rings(q->lab, level_of(q->row));
     const double off = (double)rings->bytes / (double)q->line - h->all.lines;
-    return rings->measured && !h->all.drifts && fabs(off) <= reach_of(h);
+    return rings->measured && h->agrees && !h->all.drifts &&
+           fabs(off) <= reach_of(h);
 }
 
 /* Lines that may be looked at where a cache before this one kept them, when
@@ -749,23 +814,6 @@ static const char *why_not(struct flood *q)
     return NULL;
 }
 
-/* By more than chance, and a tenth, of a ring that none of its lines missed. */
-static bool is_less_than_rings(const struct flood *q, const struct held *h)
-{
-    const struct fact_rings *const rings = fact_rings(q->lab, level_of(q->row));
-    const double lines = (double)rings->bytes / (double)q->line;
-    return rings->measured && roughly * (h->all.lines + reach_of(h)) < lines;
-}
-
-/* If the sets are a multiple of the prime number that lines are apart they came
- * to few of them: of another one more is held. */
-static struct held ask_elsewhere(struct flood *q, const struct held *h)
-{
-    q->but = overfill_of(q, 1, 0).apart;
-    const struct held again = ask_many(q);
-    return again.all.lines > h->all.lines ? again : *h;
-}
-
 static void ask_whole(struct flood *q)
 {
     q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
@@ -776,8 +824,6 @@ static void ask_whole(struct flood *q)
     struct held h = many ? ask_many(q) : ask_few(q);
     if (!many && lab_ok(q->lab) && !do_rings_agree(q, &h))
         h = ask_many(q);
-    if (!many && lab_ok(q->lab) && is_less_than_rings(q, &h))
-        h = ask_elsewhere(q, &h);
     if (lab_ok(q->lab))
         report_held(q, q->finding, &h);
 }

@@ -399,6 +399,23 @@ static bool is_bound_reached(const struct finding *rings,
            rings->value.number == sets->value.number;
 }
 
+/* One storage has one size: where two paths to it say what it is, and not the
+ * same, one is wrong. */
+static void doubt_by_storage(struct finding *size, const struct finding *same)
+{
+    if (size->status != STATUS_MEASURED || same == NULL ||
+        same->status != STATUS_DERIVED)
+        return;
+    const double own = size->value.number, other = same->value.number;
+    if (other == own || (size->has_interval && size->interval[0] <= other &&
+                         other <= size->interval[1]))
+        return;
+    finding_value(size, STATUS_IN_DOUBT, value_number(own));
+    finding_because(size, why_by_storage,
+                    finding_said(same, "same_storage_as")->text, other);
+    finding_interval(size, fmin(own, other), fmax(own, other), -1);
+}
+
 /* Of what an SM has: rings are corrected by what sets or lines in random order
  * say, and are but a bound where neither does.  Sets of another path that
  * shares the storage count if the latter allow them. */
@@ -406,7 +423,8 @@ static void judge_of_sm(struct lab *lab, const char *component,
                         const struct finding *rings, const struct finding *sets,
                         const struct finding *overfill)
 {
-    if ((overfill == NULL || rings->status != STATUS_MEASURED) &&
+    const bool confirmed = is_within(sets, overfill);
+    if ((overfill == NULL || rings->status != STATUS_MEASURED || confirmed) &&
         is_of_same_storage(rings, sets)) {
         accept(lab, component, "size", sets);
         return;
@@ -415,7 +433,6 @@ static void judge_of_sm(struct lab *lab, const char *component,
     if (overfill == NULL && is_line_a_bound(lab, component))
         bound_by_order(f, why_size_at_least_line);
     doubt_by_change(f, estimate(lab, "change", component, "size"));
-    const bool confirmed = is_within(sets, overfill);
     if (is_bound_reached(f, sets) ||
         (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
          !do_agree(rings, sets)))
@@ -427,11 +444,12 @@ static void judge_of_sm(struct lab *lab, const char *component,
         compare_with_sets(lab, component, f);
     if (overfill == NULL && sets == NULL && bytes_of_sets(lab, component) == 0)
         bound_by_order(f, why_size_in_order);
-    if (overfill == NULL || overfill->status != STATUS_MEASURED)
-        return;
-    compare_with_overfill(f, overfill);
-    if (rings->status != STATUS_MEASURED)
-        doubt_by_sets(lab, component, f);
+    if (overfill != NULL && overfill->status == STATUS_MEASURED) {
+        compare_with_overfill(f, overfill);
+        if (rings->status != STATUS_MEASURED)
+            doubt_by_sets(lab, component, f);
+    }
+    doubt_by_storage(f, sets);
 }
 
 static void judge_size(struct lab *lab, const char *component,
