@@ -26,6 +26,7 @@ enum { LEAD = 65536, LEAD_BIT = 8 };
 
 struct rings {
     struct trying *t;
+    struct prober *on; /* that is asked */
     struct level level;
     uint64_t line;
     double above; /* cycles, timing included, of a load that misses */
@@ -85,7 +86,7 @@ static int look(struct rings *r, uint64_t bytes, unsigned warm,
                   " lead=%d warm=%u visits=%" PRIu64 " above=%.0f records=%d",
                   r->level.load, bytes, r->line, LEAD, warm, ring->loads,
                   r->above, RECORDS);
-    const int status = prober_run(r->t->device, r->text, &s, NULL, r->t->err);
+    const int status = prober_run(r->on, r->text, &s, NULL, r->t->err);
     if (status == 0 && s.rows > 0) {
         ring->slow = (size_t)samples_at(&s, 0, samples_column(&s, "events"));
         ring->returned = returned(r, ring, &s);
@@ -118,6 +119,7 @@ static bool rings_begin(struct trying *t, const char *component,
     const double size = told_number(told, component, "size");
     *r = (struct rings){
         .t = t,
+        .on = t->device,
         .line = (uint64_t)told_number(told, component, "line"),
         .above = floor(hit + told_number(told, "clock", "trace_overhead") +
                        miss / 2)};
@@ -141,18 +143,37 @@ static void rings_end(struct rings *r)
     free(r->text);
 }
 
-int try_fits(struct trying *t, const char *component, double bytes, bool *fits)
+/* Asks the device, or who stands for it. */
+static int ask_fits(struct trying *t, struct prober *on, const char *component,
+                    double bytes, bool *fits)
 {
     struct rings r;
     *fits = true;
     if (!rings_begin(t, component, &r) || bytes > (double)r.level.most)
         return 0;
+    r.on = on;
     int status = tell_rate(&r, component);
     if (status == 0)
         status = ring_fits(&r, (uint64_t)bytes / r.line * r.line, fits);
     rings_end(&r);
     *fits = *fits || status != 0;
     return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+int try_fits(struct trying *t, const char *component, double bytes, bool *fits)
+{
+    return ask_fits(t, t->device, component, bytes, fits);
+}
+
+int twin_fits(struct trying *t, const char *component, double bytes, bool *fits)
+{
+    struct twin twin;
+    *fits = true;
+    if (!twin_open(t, &twin))
+        return 0;
+    const int status = ask_fits(t, twin.prober, component, bytes, fits);
+    twin_close(&twin);
+    return status;
 }
 
 /* ---- what it is -------------------------------------------------------- */

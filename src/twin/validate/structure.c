@@ -222,6 +222,28 @@ static void compare_storage(struct trying *t, const char *component,
     }
 }
 
+/* The size that loads of another path told, where those of the storage's own
+ * told none: it is what the sets hold that are known of that. */
+static int compare_size(struct trying *t, const char *component,
+                        const char *storage)
+{
+    struct finding *const f = trying_find(t, component, "size");
+    double holds = 0;
+    bool is = false;
+    if (trying_sure(t, storage, "size") != NULL)
+        return 0;
+    const int status = suspect_size(t, component, &holds, &is);
+    if (status != 0 || !is)
+        return status;
+    const struct value other = value_number(holds);
+    char *const because = xasprintf(
+        "sets, ways and line of %s, which is the same storage, make %.0f B",
+        storage, holds);
+    trying_doubt(t, f, &other, because);
+    free(because);
+    return 0;
+}
+
 /* Of what no load can ask: what was derived of another component, whose storage
  * it is, has its value. */
 static void compare_derived(struct trying *t, const char *component)
@@ -262,7 +284,8 @@ static int try_subject(struct trying *t, const struct subject *row)
     const char *const storage = twin_storage(&t->told, s->component);
     if (strcmp(storage, s->component) != 0) {
         compare_storage(t, s->component, storage);
-        return 0;
+        const int asked = compare_size(t, s->component, storage);
+        return asked != 0 && trying_excused(t) ? 0 : asked;
     }
     if (!is_known(t, s->component))
         return trying_tlb(s->component) && s->front != NULL && !t->means_only

@@ -481,7 +481,8 @@ static void blame(struct search *s, size_t failed)
 }
 
 /* A size that is less than all sets hold is none that contradicts if that much
- * does not fit: some of a storage may be taken, as an H200's L1 shows. */
+ * does not fit: some of a storage may be taken, as an H200's L1 shows.  Unless
+ * by the index it would not, though nothing is taken. */
 static int size_is_less(struct trying *t, const char *c, bool *is)
 {
     const double product = places(t, c) * number(t, c, "line");
@@ -493,9 +494,25 @@ static int size_is_less(struct trying *t, const char *c, bool *is)
     size->value.number = product;
     const bool only = consistent(t, c);
     size->value.number = told;
-    bool fits = true;
-    const int status = only ? try_fits(t, c, product, &fits) : 0;
-    *is = !fits;
+    bool fits = true, foretold = true;
+    int status = only ? try_fits(t, c, product, &fits) : 0;
+    if (status == 0 && !fits) {
+        size->value.number = product;
+        status = twin_fits(t, c, product, &foretold);
+        size->value.number = told;
+    }
+    *is = !fits && foretold;
+    return status;
+}
+
+int suspect_size(struct trying *t, const char *c, double *holds, bool *is)
+{
+    bool less = false;
+    *holds = places(t, c) * number(t, c, "line");
+    *is =
+        trying_sure(t, c, "size") != NULL && !size_agrees(t, c, "size", *holds);
+    const int status = *is ? size_is_less(t, c, &less) : 0;
+    *is = *is && !less;
     return status;
 }
 

@@ -32,6 +32,11 @@ void suspicion_free(struct suspicion *suspicion);
 bool suspect_holds(struct trying *trying, const char *component,
                    struct finding *finding);
 
+/* Whether a size is sure, and not what the sets hold that are; what these hold.
+ */
+int suspect_size(struct trying *trying, const char *component, double *holds,
+                 bool *is);
+
 /* Compares what was measured with what the findings foretell; a finding that is
  * wrong is repaired (trying.h). */
 int suspect(struct trying *trying, struct suspicion *suspicion);

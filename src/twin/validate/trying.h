@@ -113,6 +113,10 @@ bool trying_level(struct trying *trying, const char *component,
 /* size.c: whether so many bytes fit; of what cannot be asked, they do. */
 int try_fits(struct trying *trying, const char *component, double bytes,
              bool *fits);
+/* … on the twin as it is now: where an index fills some sets before others not
+ * all that there is room for fits in order. */
+int twin_fits(struct trying *trying, const char *component, double bytes,
+              bool *fits);
 /* … and whether the size does, and not a line more; or else it is repaired. */
 int try_size(struct trying *trying, const char *component);
 /* region.c: what an entry of a TLB covers of which no set is known. */
