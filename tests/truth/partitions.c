@@ -516,6 +516,26 @@ START_TEST(sides_are_found_as_they_are)
 }
 END_TEST
 
+/* Lines at home in a part are numbered, and a remainder is none of numbers.
+ * Buggy result: no sets, since what is in one set leaves two remainders. */
+START_TEST(a_remainder_is_of_where_lines_lie)
+{
+    const struct gpu gpu = {
+        .partitions = PARTED("[12, 13, 14, 19]", "67" REPLICATES),
+        .policy = "lru",
+        .sms = 4,
+        .size = 160 * 1024,
+        .index = "caches/l2/line=64 caches/l2/sector=64 caches/l2/sets=320 "
+                 "caches/l2/ways=8 caches/l2/slices={'modulo':5,'from_bit':9}"};
+    json_t *const findings = found_alone(&gpu, "structure");
+    expect_number(findings, "l2.sets", 320);
+    expect_number(findings, "l2.ways", 8);
+    expect_number(findings, "l2.slice_modulo", 5);
+    expect_json(findings, "l2.set_bits", "[6, 7, 8, 9, 10]");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_partitions(void)
 {
     TCase *t;
@@ -533,6 +553,7 @@ Suite *suite_truth_partitions(void)
     tcase_add_loop_test(t, a_part_holds_no_more_than_fits, 0,
                         (int)COUNT_OF(full_parts));
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
+    tcase_add_test(t, a_remainder_is_of_where_lines_lie);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));
     return suite;

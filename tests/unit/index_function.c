@@ -166,6 +166,29 @@ START_TEST(the_lowest_bit_counts)
 }
 END_TEST
 
+/* Where a number lies whose lowest bit but two others tell. */
+static uint64_t place_of(uint64_t line)
+{
+    const uint64_t place = line + (line & ~(uint64_t)3);
+    return place | (uint64_t)(__builtin_popcountll(place & 0x58) & 1) << 2;
+}
+
+/* Sets by two low bits of numbers, and by the remainder of where these lie. */
+START_TEST(a_remainder_is_of_places)
+{
+    for (int told = 0; told < 2; told++) {
+        struct index_function f;
+        index_function_begin(&f, 0);
+        for (uint64_t line = 1; line < 512; line++)
+            index_function_add_at(&f, line, told ? place_of(line) : line,
+                                  line % 4 == 0 && place_of(line) % 3 == 0);
+        ck_assert(index_function_holds_sliced(&f) == told);
+        ck_assert_uint_eq(f.odd, told ? 3 : 1);
+        index_function_end(&f);
+    }
+}
+END_TEST
+
 /* Whether so many members of 64 tell, of which three are told to be none. */
 static bool holds_with_three_wrong(size_t members)
 {
@@ -225,6 +248,7 @@ Suite *suite_index_function(void)
     tcase_add_test(t, one_set_has_no_index);
     tcase_add_test(t, one_mask_is_an_index);
     tcase_add_test(t, the_lowest_bit_counts);
+    tcase_add_test(t, a_remainder_is_of_places);
     tcase_add_test(t, one_of_twenty_may_be_told_wrongly);
     tcase_add_test(t, lines_far_away_are_left_out);
     return suite;

@@ -7,7 +7,7 @@
 
 void index_function_begin(struct index_function *f, uint64_t first)
 {
-    *f = (struct index_function){.first = first};
+    *f = (struct index_function){.first = first, .first_place = first};
 }
 
 void index_function_end(struct index_function *f)
@@ -42,8 +42,14 @@ static void take_member(struct index_function *f, uint64_t line)
 
 void index_function_add(struct index_function *f, uint64_t line, bool member)
 {
+    index_function_add_at(f, line, line, member);
+}
+
+void index_function_add_at(struct index_function *f, uint64_t line,
+                           uint64_t place, bool member)
+{
     f->lines = xreallocarray(f->lines, f->count + 1, sizeof *f->lines);
-    f->lines[f->count++] = (struct index_line){line, member};
+    f->lines[f->count++] = (struct index_line){line, place, member};
     f->every = u64_gcd(f->every, distance(f->first, line));
     if (member)
         take_member(f, line);
@@ -109,31 +115,33 @@ static void find_masks(struct index_function *f)
     }
 }
 
-static bool is_linear_member(const struct index_function *f, uint64_t line)
+static bool is_linear_member(const struct index_function *f,
+                             const struct index_line *l)
 {
-    return rest(f, line ^ f->first) == 0;
+    return rest(f, l->line ^ f->first) == 0;
 }
 
-static bool is_modular_member(const struct index_function *f, uint64_t line)
+static bool is_modular_member(const struct index_function *f,
+                              const struct index_line *l)
 {
-    return distance(f->first, line) % f->modulus == 0;
+    return distance(f->first, l->line) % f->modulus == 0;
 }
 
 /* Lines that are foretold to be members and are none. */
 static size_t count_wrong(const struct index_function *f,
                           bool is_member(const struct index_function *f,
-                                         uint64_t line))
+                                         const struct index_line *l))
 {
     size_t wrong = 0;
     for (size_t i = 0; i < f->count; i++)
-        wrong += !f->lines[i].member && is_member(f, f->lines[i].line);
+        wrong += !f->lines[i].member && is_member(f, &f->lines[i]);
     return wrong;
 }
 
 /* One of 20 may be none. */
 static bool foretells(const struct index_function *f,
                       bool is_member(const struct index_function *f,
-                                     uint64_t line))
+                                     const struct index_line *l))
 {
     size_t members = 0;
     for (size_t i = 0; i < f->count; i++)
@@ -181,8 +189,8 @@ static void find_odd(struct index_function *f)
         uint64_t common = 0;
         for (size_t i = 0; i < f->count; i++)
             if (f->lines[i].member)
-                common = u64_gcd(common, distance(f->first >> shift,
-                                                  f->lines[i].line >> shift));
+                common = u64_gcd(common, distance(f->first_place >> shift,
+                                                  f->lines[i].place >> shift));
         while (common != 0 && common % 2 == 0)
             common /= 2;
         if (common > f->odd) {
@@ -192,10 +200,13 @@ static void find_odd(struct index_function *f)
     }
 }
 
-static bool is_sliced_member(const struct index_function *f, uint64_t line)
+static bool is_sliced_member(const struct index_function *f,
+                             const struct index_line *l)
 {
-    return is_linear_member(f, line) &&
-           distance(f->first >> f->shift, line >> f->shift) % f->odd == 0;
+    return is_linear_member(f, l) &&
+           distance(f->first_place >> f->shift, l->place >> f->shift) %
+                   f->odd ==
+               0;
 }
 
 bool index_function_holds_sliced(struct index_function *f)

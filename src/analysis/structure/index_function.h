@@ -18,12 +18,14 @@ enum { INDEX_BITS_MOST = 48 };
 
 struct index_function {
     uint64_t first; /* of the set, in lines */
+    uint64_t first_place;
     uint64_t basis[INDEX_BITS_MOST];
     uint64_t modulus; /* greatest divisor of distances … */
     uint64_t every;   /* … and that of all lines, members or not */
     size_t since;     /* members since the last that told anything new */
     struct index_line {
         uint64_t line;
+        uint64_t place; /* of which a remainder is */
         bool member;
     } * lines;
     size_t count;
@@ -41,6 +43,11 @@ struct index_function {
 void index_function_begin(struct index_function *f, uint64_t first);
 void index_function_end(struct index_function *f);
 void index_function_add(struct index_function *f, uint64_t line, bool member);
+/* The same of lines that are numbered without a bit that others tell: their
+ * XORs are those of numbers, but a remainder is of where they lie, as that of
+ * the first, which is set before. */
+void index_function_add_at(struct index_function *f, uint64_t line,
+                           uint64_t place, bool member);
 /* Sets the masks over these bits, of which each leads a member's difference
  * from the first or belongs to none. */
 void index_function_solve(struct index_function *f, uint64_t bits);

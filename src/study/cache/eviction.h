@@ -49,6 +49,8 @@ struct eviction {
     bool fresh;         /* holds nothing else when a launch begins */
     struct front front; /* a cache that answers before this one does */
     const char *homes;  /* of which its lines are (l2/homes.h); NULL: all are */
+    const char *sides;  /* the parity in each page of those … */
+    uint64_t side_bits; /* … of these address bits */
     /* Places are numbers of lines in a random order of so many bits, as of a
      * cache whose index deals whatever is near to all sets alike; 0: offsets.
      */

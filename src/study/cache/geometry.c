@@ -29,6 +29,7 @@
 #include "base/rng.h"
 #include "model/cache.h"
 #include "probe/memory/access_script.h"
+#include "study/l2/homes.h"
 
 enum {
     COUNT_MOST = 1024, /* lines that are tried at a step, of one that lasts */
@@ -662,6 +663,14 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
 
 /* ---- slices by a remainder -------------------------------------------- */
 
+/* Where an offset lies: of lines at home beside an SM they are numbers, of
+ * which a remainder by an odd number says nothing. */
+static uint64_t place_of(const struct eviction *e, uint64_t offset)
+{
+    return e->homes != NULL ? homes_place(e->side_bits, e->sides, offset)
+                            : offset;
+}
+
 /* Places of which the first that comes into line 0's set is looked for: so many
  * first, twice as many then. */
 struct places {
@@ -692,6 +701,13 @@ static uint64_t next_member(struct eviction *e, const struct script_lines *set,
         }
     }
     return left > 0 && lab_ok(e->lab) ? some.start : 0;
+}
+
+static void add_line(const struct eviction *e, struct index_function *f,
+                     uint64_t line, bool member)
+{
+    index_function_add_at(f, line, place_of(e, line * e->unit) / e->unit,
+                          member);
 }
 
 enum { SURE = 32, PLACES = 16 };
@@ -729,9 +745,9 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
             e->unit;
         none = line == 0 ? none + 1 : 0;
         if (line > from)
-            index_function_add(f, from, false);
+            add_line(e, f, from, false);
         if (line > 0)
-            index_function_add(f, line, true);
+            add_line(e, f, line, true);
     }
 }
 
@@ -746,6 +762,7 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
     if (g->range / e->unit < 2 * PLACES * lines->most / g->ways)
         return;
     index_function_begin(&f, 0);
+    f.first_place = place_of(e, 0) / e->unit;
     find_members(e, lines, g, &f);
     if (lab_ok(e->lab) && f.since >= SURE && index_function_holds_sliced(&f) &&
         f.masks < COUNT_OF(g->bits)) {
@@ -1089,6 +1106,13 @@ static uint32_t ways_of(const struct geometry *g, uint64_t set)
     return g->set_ways != NULL ? g->set_ways[set] : (uint32_t)g->ways;
 }
 
+/* Masks are of numbers, and a remainder of where these lie: the model has the
+ * masks alone. */
+static bool takes_places(const struct eviction *e, const struct geometry *g)
+{
+    return e->homes != NULL && g->modulo > 0;
+}
+
 static struct cache *model_of(const struct eviction *e,
                               const struct geometry *g)
 {
@@ -1097,14 +1121,16 @@ static struct cache *model_of(const struct eviction *e,
     for (uint64_t i = 0; i < g->sets; i++)
         ways[i] = ways_of(g, i);
     memcpy(bits, g->bits, sizeof bits);
+    const bool apart = takes_places(e, g);
     const struct cache_shape shape = {
         .line = e->unit,
         .sector = e->unit,
-        .sets = g->sets,
+        .sets = apart ? g->sets / g->modulo : g->sets,
         .set_ways = ways,
         .index_bits = geometry_bits(g) > 0 ? bits : NULL,
         .index_bit_count = geometry_bits(g),
-        .slices = {.modulo = g->modulo, .from_bit = g->from_bit},
+        .slices = {.modulo = apart ? 0 : g->modulo,
+                   .from_bit = apart ? 0 : g->from_bit},
     };
     return cache_new(&shape, 1);
 }
@@ -1113,6 +1139,9 @@ static struct cache *model_of(const struct eviction *e,
 static size_t set_of(const struct proof *p, uint64_t offset)
 {
     const struct geometry *const g = p->geometry;
+    if (takes_places(p->eviction, g))
+        return cache_set_of(p->model, offset) * g->modulo +
+               (place_of(p->eviction, offset) >> g->from_bit) % g->modulo;
     return cache_set_of(p->model, g->index != GEOMETRY_UNEQUAL
                                       ? offset
                                       : offset + (g->lines - g->first) *
@@ -1384,7 +1413,9 @@ static void split_modulo(const struct eviction *e, struct geometry *g)
         g->bits[i] = e->unit << i;
     g->index = GEOMETRY_SLICED;
     g->modulo = g->sets >> even;
-    g->from_bit = log2_of(e->unit);
+    /* Numbers are of lines without that bit. */
+    g->from_bit = log2_of(e->unit) +
+                  (e->homes != NULL && e->side_bits % (2 * e->unit) != 0);
 }
 
 /* Whether the others fill the first line's set.  Where victims are picked by

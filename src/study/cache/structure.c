@@ -150,9 +150,7 @@ static void report_modulo(struct structure_question *q)
     struct finding *const f =
         lab_finding(q->lab, q->row->component, "slice_modulo");
     tell(q, f, value_number((double)g->modulo));
-    finding_protocol(f, "from_bit",
-                     value_number(__builtin_ctzll(
-                         address_bits(q, (uint64_t)1 << g->from_bit))));
+    finding_protocol(f, "from_bit", value_number(g->from_bit));
 }
 
 static void propose_size(struct structure_question *q)
@@ -1210,6 +1208,8 @@ static bool take_homes(struct structure_question *q)
     const char *const sides = homes_learn(q->lab, q->line, pages);
     if (sides != NULL)
         q->eviction.homes = homes_words(q->lab, sides, 0);
+    q->eviction.sides = sides;
+    q->eviction.side_bits = fact_sides(q->lab)->bits;
     q->eviction.span = pages * HOMES_PAGE / 2;
     return sides != NULL;
 }

@@ -100,6 +100,14 @@ const char *homes_learn(struct lab *lab, uint64_t line, size_t pages)
     return lab_ok(lab) && strchr(sides, ' ') == NULL ? sides : NULL;
 }
 
+uint64_t homes_place(uint64_t bits, const char *sides, uint64_t number)
+{
+    const uint64_t lowest = bits & -bits,
+                   place = number + (number & ~(lowest - 1));
+    const bool odd = sides[place / HOMES_PAGE] == '1';
+    return xor_bits_of(place, bits) == odd ? place : place + lowest;
+}
+
 const char *homes_words(struct lab *lab, const char *sides, int side)
 {
     char *const text = lab_text(lab, "home=%" PRIu64 " homes=%s",
