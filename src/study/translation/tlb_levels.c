@@ -495,9 +495,9 @@ static bool tell(struct tlb_question *q, struct sweeps *s)
 }
 
 /* Of each lap the middle half, which no fewer late loads than a quarter change:
- * a neighbour's come many in a row, and to some laps more than to all.  To an
- * eighth of a lap they come a third of the time, so that of a hundred laps one
- * is that in seven. */
+ * a neighbour's come many in a row, and to some laps more than to all.  Where a
+ * tenth of all are late, an eighth of a lap is a third of the time, and seven
+ * times in a row in hardly one lap of a thousand. */
 static void cut_more(struct sweeps *s)
 {
     s->cut = 0.25;
