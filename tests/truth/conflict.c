@@ -578,6 +578,27 @@ START_TEST(rings_that_nothing_confirms_are_a_bound)
 }
 END_TEST
 
+/* Expected: a set is drawn member by member, what its ways hold and the one
+ * that pushes out.  Nothing said so: a study that drew none passed. */
+START_TEST(a_conflict_set_is_drawn_member_by_member)
+{
+    static const char *const study = "structure";
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 caches={} caches/l2={'sets': 64, 'ways': 6, "
+                 "'scope': 'gpu'} paths/global={'l2': 200, 'memory': 500}"));
+    json_t *const report = truth_report(spec, 1, &study, 1);
+    const json_t *const curves =
+        json_object_get(json_object_get(report, "curves"), "l2.ways");
+    const json_t *const members =
+        json_object_get(json_array_get(curves, 0), "x");
+    ck_assert_uint_eq(json_array_size(curves), 1);
+    ck_assert_uint_eq(json_array_size(json_object_get(members, "values")),
+                      6 + 1);
+    json_decref(report);
+    free(spec);
+}
+END_TEST
+
 Suite *suite_truth_conflict(void)
 {
     enum { FIRST = 2, QUICK = 4 }; /* all others are slow */
@@ -598,6 +619,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, sets_that_tell_of_nothing_prove_nothing);
     tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
     tcase_add_test(t, a_larger_set_tells_the_policy);
+    tcase_add_test(t, a_conflict_set_is_drawn_member_by_member);
     tcase_add_loop_test(t, sets_of_lines_that_may_be_shorter_are_bounds, 0, 2);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_loop_test(slow, lines_in_front_are_told_apart_by_any_chance, 1,

@@ -264,6 +264,17 @@ static const struct small table[] = {
      TLBS("'page': 1048576, 'sets': 2, 'ways': 4, 'policy': 'plru'",
           "'page': 4194304, 'set_ways': [9, 6], 'policy': 'fifo'") NOISE,
      NULL},
+    /* Entries in doubt, as sets are not told. */
+    {"tlb",
+     TLB("'page': 262144, 'sets': 10, 'ways': 4",
+         "memory_bytes=4294967296 "
+         "page_window={'bytes': 134217728, 'latency': 1310} ") NOISE,
+     NULL},
+    {"tlb",
+     TLB("'page': 262144, 'sets': 10, 'ways': 7, 'policy': 'random'",
+         "memory_bytes=4294967296 "
+         "page_window={'bytes': 134217728, 'latency': 1310} "),
+     NULL},
     {"patterns",
      TLBS("'page': 1048576, 'entries': 8, 'policy': 'random'",
           "'page': 8388608, 'region': 8388608, 'sets': 2, 'ways': 7, "
