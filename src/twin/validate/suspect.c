@@ -94,6 +94,31 @@ static double places(struct trying *t, const char *component)
                : number(t, component, "sets") * number(t, component, "ways");
 }
 
+/* Bytes of all places; 0: not known. */
+static double sets_hold(struct trying *t, const char *component)
+{
+    return places(t, component) * number(t, component, "line");
+}
+
+/* As above, by the least that a line may be where no more is known of it; 0: it
+ * is known, or not even that. */
+static double sets_hold_least(struct trying *t, const char *component)
+{
+    const struct finding *const line = trying_find(t, component, "line");
+    return line != NULL && line->status == STATUS_AT_LEAST
+               ? places(t, component) * line->value.number
+               : 0;
+}
+
+/* Bytes of all places if it is not more than they may hold: of a line that is
+ * not known, of the next multiple of the least.  0: not known. */
+static double meant_size(struct trying *t, const char *component)
+{
+    const double least = sets_hold_least(t, component);
+    return least > 0 ? least * ceil(number(t, component, "size") / least)
+                     : sets_hold(t, component);
+}
+
 /* Of an L2 in parts each has as many sets as the index tells. */
 static double sets_by_bits(struct trying *t, const char *component)
 {
@@ -180,7 +205,7 @@ static bool consistent(struct trying *t, const char *c)
         bits_within(t, c, trying_tlb(c) ? number(t, c, "region") : line))
         return false;
     if (!trying_tlb(c))
-        return size_agrees(t, c, "size", lines * line);
+        return size_agrees(t, c, "size", meant_size(t, c));
     const double entries = number(t, c, "entries"),
                  region = number(t, c, "region");
     return size_agrees(t, c, "entries", lines) &&
@@ -359,7 +384,7 @@ static int try_all(struct search *s)
     const double lines =
         tlb ? number(t, c, "entries") : by(number(t, c, "size"), line);
     const double size = tlb ? number(t, c, "reach") : number(t, c, "size");
-    const double product = places(t, c);
+    const double product = places(t, c), least = sets_hold_least(t, c);
     int status = try_siblings(s);
     status = status ? status : try_numbers(s, "ways", by(lines, sets));
     status = status ? status : try_number(s, "sets", sets_by_bits(t, c));
@@ -368,7 +393,9 @@ static int try_all(struct search *s)
     status = status ? status : try_numbers(s, "sector", line);
     status = status ? status
                     : try_number(s, tlb ? "entries" : "size",
-                                 tlb ? product : product * line);
+                                 tlb ? product : meant_size(t, c) - least);
+    status = status ? status
+                    : try_number(s, "size", least > 0 ? meant_size(t, c) : 0);
     status = status ? status
                     : try_number(s, "reach", number(t, c, "entries") * line);
     status = status ? status : try_number(s, "page", number(t, c, "region"));
@@ -485,7 +512,7 @@ static void blame(struct search *s, size_t failed)
  * by the index it would not, though nothing is taken. */
 static int size_is_less(struct trying *t, const char *c, bool *is)
 {
-    const double product = places(t, c) * number(t, c, "line");
+    const double product = meant_size(t, c);
     struct finding *const size = trying_find(t, c, "size");
     *is = false;
     if (trying_tlb(c) || size == NULL || size->value.number >= product)
@@ -508,7 +535,7 @@ static int size_is_less(struct trying *t, const char *c, bool *is)
 int suspect_size(struct trying *t, const char *c, double *holds, bool *is)
 {
     bool less = false;
-    *holds = places(t, c) * number(t, c, "line");
+    *holds = sets_hold(t, c);
     *is =
         trying_sure(t, c, "size") != NULL && !size_agrees(t, c, "size", *holds);
     const int status = *is ? size_is_less(t, c, &less) : 0;
@@ -543,24 +570,51 @@ static int choose(struct search *s, bool *less)
     return 0;
 }
 
+/* Of many ways that are lost by chance one more or less is as few misses as
+ * disturbance makes.  So the number of them by which the sets hold what fits is
+ * likelier than that some is taken. */
+static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
+{
+    const char *const c = s->component;
+    const struct finding *const policy = trying_sure(t, c, "policy");
+    struct search search = {.trying = t, .suspicion = s};
+    *found = false;
+    if (policy == NULL || policy->value.kind != VALUE_TEXT ||
+        cache_policy_find(policy->value.text) != POLICY_RANDOM)
+        return 0;
+    const double line = number(t, c, "line"), sets = number(t, c, "sets");
+    const int status =
+        try_number(&search, "ways", by(number(t, c, "size"), line * sets));
+    *found = status == 0 && search.rivals.count > 0;
+    if (*found)
+        blame(&search, 0);
+    rivals_free(&search.rivals);
+    value_free(&search.value);
+    return status;
+}
+
 int suspect(struct trying *t, struct suspicion *s)
 {
     size_t failed = 0;
-    bool less = false;
+    bool less = false, found = false;
     int status = suspicion_failing(t, s, s->wrong, &failed);
     if (status != 0 || (failed == 0 && consistent(t, s->component)))
         return status;
     if (failed == 0)
         status = size_is_less(t, s->component, &less);
     /* What was asked foretells the sets, and nothing of the size. */
-    if (status != 0 || (less && s->trials > 0))
-        return status != 0 ? status : try_size(t, s->component);
+    if (status == 0 && less && s->trials > 0) {
+        status = try_ways_by_size(t, s, &found);
+        return status != 0 || found ? status : try_size(t, s->component);
+    }
+    if (status != 0)
+        return status;
     struct search search = {.trying = t, .suspicion = s};
     status = try_all(&search);
     if (status == 0)
         status = choose(&search, &less);
-    const bool found = search.finding != NULL && search.failing == 0 &&
-                       (failed > 0 || search.consistent);
+    found = search.finding != NULL && search.failing == 0 &&
+            (failed > 0 || search.consistent);
     bool again = true;
     if (status == 0 && !found && !less)
         status = fails_elsewhere(t, s, failed, &again);
