@@ -209,8 +209,19 @@ static void show_command(const char *folder, const struct run *run)
     shown = command;
 }
 
-/* A line for each finding of the run: what it is by the profile; NULL if that
- * cannot be read.  The caller frees. */
+/* The findings as if none were in doubt.  The caller frees. */
+static json_t *without_doubts(const json_t *found)
+{
+    json_t *const sure = json_deep_copy(found);
+    const char *id;
+    json_t *finding;
+    json_object_foreach(sure, id, finding) if (judge_is_doubted(finding))
+        json_object_set_new(finding, "status", json_string("measured"));
+    return sure;
+}
+
+/* A line for each finding of the run: what its value is by the profile, in
+ * doubt or not; NULL if that cannot be read.  The caller frees. */
 static char *outcomes_of(const char *folder, const struct run *run,
                          const json_t *found)
 {
@@ -222,7 +233,9 @@ static char *outcomes_of(const char *folder, const struct run *run,
         xasprintf("%s/gpus/%s-none-0.json", folder, run->profile);
     if (profile_open(path, NULL, &profile, &err) == 0) {
         truths_of(profile, &truths);
-        truth_compare(found, "disturbed", 0, &truths, &rows_, &outcomes);
+        json_t *const sure = without_doubts(found);
+        truth_compare(sure, "disturbed", 0, &truths, &rows_, &outcomes);
+        json_decref(sure);
         profile_free(profile);
     }
     buf_free(&rows_);
@@ -250,9 +263,9 @@ static enum judgement judgement_of(const struct run *run, const char *id,
     if (is == JUDGED_WRONG && run->cut)
         is = judge(truth, found, 1);
     const bool unknown = truth == NULL || !judge_has(truth, truth);
-    return is == JUDGED_WRONG && unknown && profile_says(outcomes, id)
-               ? JUDGED_RIGHT
-               : is;
+    if (is != JUDGED_WRONG || !unknown || !profile_says(outcomes, id))
+        return is;
+    return judge_is_doubted(found) ? JUDGED_DOUBTED : JUDGED_RIGHT;
 }
 
 /* ---- which share keeps its status ---- */
