@@ -709,6 +709,30 @@ static void assert_between(const struct results *results, const char *id,
                   "%s is not between %g and %g, in doubt", id, value, other);
 }
 
+/* What a held-out mean puts in doubt is somewhere from where its own interval
+ * begins to that mean, or from there to where it ends.  Buggy result: it began
+ * at the value itself, and left out what is less by less than it was known to.
+ */
+START_TEST(a_doubt_keeps_the_interval)
+{
+    static const struct validation_wish brief = {.means_only = true,
+                                                 .brief = true};
+    struct results results = {0};
+    truth_results("k20c", &results);
+    wish = &brief;
+    struct finding *const f = results_edit(&results, "shared", "latency");
+    const double is = f->value.number;
+    f->value.number = 1.2 * is;
+    finding_interval(f, 1.2 * is - 0.5, 1.2 * is + 0.25, 0.95);
+    validated("k20c", 1, 1, &results);
+    ck_assert_int_eq(f->status, STATUS_IN_DOUBT);
+    ck_assert(f->has_interval);
+    ck_assert_double_eq(f->interval[1], 1.2 * is + 0.25);
+    ck_assert_double_lt(fabs(f->interval[0] - is), 0.5);
+    results_free(&results);
+}
+END_TEST
+
 /* Where no load is asked, two sizes of one storage are both in doubt, between
  * each other; and so is a size that is not what all sets hold.  A bound, and
  * what is in doubt itself, contradict nothing.  Buggy result: all were
@@ -800,6 +824,7 @@ Suite *suite_truth_validate(void)
     Suite *const suite = suite_of("truth_validate", 600, &t);
     tcase_add_loop_test(t, sets_that_others_come_into_are_no_doubt, 0, 2);
     tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
+    tcase_add_test(t, a_doubt_keeps_the_interval);
     tcase_add_loop_test(t, a_wrong_value_is_named, 0, (int)COUNT_OF(sample));
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);

@@ -10,13 +10,16 @@
 #include "twin/profile.h"
 #include "twin/validate/trying.h"
 
-/* What was reported, and what it may be in its stead, for all that is known. */
+/* What was reported, as exactly as it was, and what it may be in its stead, for
+ * all that is known. */
 static void reach_other(struct finding *f, double other)
 {
     const double told = f->value.kind == VALUE_NUMBER ? f->value.number : NAN;
+    const double low = f->has_interval ? fmin(told, f->interval[0]) : told;
+    const double high = f->has_interval ? fmax(told, f->interval[1]) : told;
     f->has_interval = isfinite(told) && isfinite(other) && told != other;
-    f->interval[0] = fmin(told, other);
-    f->interval[1] = fmax(told, other);
+    f->interval[0] = fmin(low, other);
+    f->interval[1] = fmax(high, other);
     f->confidence = -1;
 }
 
