@@ -422,7 +422,7 @@ static void ask_strewn(struct instances_question *q, struct readers *r)
     if (unknown(&again) == 0)
         return;
     for (unsigned take = 0; take < STREWN_TAKES && lab_ok(q->lab); take++) {
-        const struct flood flood = strewn(q, STREWN_TIMES << take);
+        const struct flood flood = strewn(q, (unsigned)STREWN_TIMES << take);
         ask_once(q, &again, &flood, take);
         if (is_settled(q, &again))
             break;
