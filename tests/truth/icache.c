@@ -189,20 +189,22 @@ START_TEST(what_a_stop_leaves_was_held_against_noise)
 }
 END_TEST
 
+/* Two caches of code, and so many lines that come after one that is called. */
+#define FETCHED_AHEAD                                                          \
+    "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "          \
+    "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "                         \
+    "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "                    \
+    "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "         \
+    "paths/instruction/prefetch=%d "
+
 /* Lines that come after one that is called, where it misses or always, and have
  * no part in what fits. */
 START_TEST(what_is_fetched_ahead_is_counted)
 {
     const int lines = _i % 10;
     json_t *const findings = truth_findings_of(
-        gpu_made(
-            "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
-            "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
-            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-            "paths/instruction/prefetch=%d "
-            "paths/instruction/prefetch_on_hits=%s",
-            lines, _i < 10 ? "false" : "true"),
+        gpu_made(FETCHED_AHEAD "paths/instruction/prefetch_on_hits=%s", lines,
+                 _i < 10 ? "false" : "true"),
         "icache");
     ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
     ck_assert(is_true(findings, "icache_l1", "prefetch", lines, 0));
@@ -219,15 +221,9 @@ END_TEST
 START_TEST(what_does_not_come_each_time_is_counted)
 {
     json_t *const findings = truth_findings_of(
-        gpu_made(
-            "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
-            "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
-            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
-            "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-            "paths/instruction/prefetch=%d "
-            "paths/instruction/prefetch_on_hits=true "
-            "paths/instruction/prefetch_short=40",
-            _i),
+        gpu_made(FETCHED_AHEAD "paths/instruction/prefetch_on_hits=true "
+                               "paths/instruction/prefetch_short=40",
+                 _i),
         "icache");
     ck_assert(is_true(findings, "icache_l0", "prefetch", _i, 0));
     ck_assert(is_true(findings, "icache_l1", "prefetch", _i, 0));
