@@ -1,12 +1,14 @@
 #include "analysis/structure/trace_fit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/structure/trace_chance.h"
 #include "analysis/structure/trace_rival.h"
 #include "analysis/structure/trace_shapes.h"
+#include "base/crew.h"
 #include "base/mem.h"
 #include "base/num.h"
 
@@ -312,6 +314,39 @@ static void expect_all(const struct trace_search *t,
     free(all);
 }
 
+/* Rivals from `next` on are yet to be held against the last visits that were
+ * seen, each by one thread. */
+struct checking {
+    const struct trace_search *t;
+    struct trace_seen_visits *seen;
+    atomic_size_t next;
+};
+
+static int check_next(void *argument, struct error *err)
+{
+    struct checking *const c = argument;
+    const struct trace_outcome *const o = &c->t->outcome;
+    (void)err;
+    for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->t->count;) {
+        struct trace_rival *const r = &c->t->rival[i];
+        r->chance = xreallocarray(r->chance, o->count, sizeof *r->chance);
+        trace_model_foretell(c->seen, &r->c,
+                             r->chance + o->count - c->seen->count);
+        trace_rival_weigh(r, o);
+    }
+    return 0;
+}
+
+/* All that they foretell is known then, so that none adds to it. */
+static void check_all(struct trace_search *t, struct trace_seen_visits *seen)
+{
+    struct checking c = {.t = t, .seen = seen};
+    atomic_init(&c.next, 0);
+    expect_all(t, seen);
+    if (crew_run(check_next, &c, t->count) != 0)
+        mem_none();
+}
+
 void trace_search_check(struct trace_search *t, const struct trace *check)
 {
     struct trace_seen_visits seen = trace_model_seen(check, &t->range);
@@ -320,13 +355,6 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
     o->at = xreallocarray(o->at, o->count + seen.count, sizeof *o->at);
     memcpy(o->hit + o->count, seen.hit, seen.count * sizeof *o->hit);
     memcpy(o->at + o->count, seen.at, seen.count * sizeof *o->at);
-    expect_all(t, &seen);
-    for (size_t i = 0; i < t->count; i++) {
-        struct trace_rival *const r = &t->rival[i];
-        r->chance =
-            xreallocarray(r->chance, o->count + seen.count, sizeof *r->chance);
-        trace_model_foretell(&seen, &r->c, r->chance + o->count);
-    }
     if (check->many) {
         o->many = o->count;
         o->many_end = o->count + seen.count;
@@ -334,9 +362,8 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
     o->count += seen.count;
     for (size_t kind = check->kind; kind < TRACE_KINDS; kind++)
         o->end[kind] = o->count;
+    check_all(t, &seen);
     keep_check(t, &seen);
-    for (size_t i = 0; i < t->count; i++)
-        trace_rival_weigh(&t->rival[i], o);
 }
 
 /* Visits of each set that would be foretold otherwise if it had so many ways

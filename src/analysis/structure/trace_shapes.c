@@ -1,9 +1,11 @@
 #include "analysis/structure/trace_shapes.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crew.h"
 #include "base/mem.h"
 
 /* A shape is tried with one policy, the best ones with few: where the cache has
@@ -90,6 +92,78 @@ static uint64_t ways_most(const struct trace_shapes *s, uint64_t sets)
     return (uint64_t)fmin(most, TRACE_WAYS_MOST);
 }
 
+/* ---- several at once ---------------------------------------------------- */
+
+/* What one piece of a search keeps. */
+struct found {
+    struct trace_model *kept;
+    size_t count;
+};
+
+/* Pieces that know nothing of each other; `of`: what they begin with. */
+struct pieces {
+    const struct trace_shapes *s;
+    const struct trace_model *of;
+    void (*work)(struct trace_shapes *s, const struct pieces *p, size_t piece);
+    void (*sets)(struct trace_shapes *s, uint64_t sets);
+    size_t policies, judged;
+    struct found *found;
+    size_t count;
+    atomic_size_t next;
+};
+
+/* The same visits, and nothing kept of them. */
+static struct trace_shapes bench_of(const struct trace_shapes *s)
+{
+    struct trace_shapes bench = *s;
+    bench.picked = trace_model_new_seen(s->whole.trace.count, s->range);
+    bench.chosen = xcalloc(s->lines, sizeof *bench.chosen);
+    bench.chance = xcalloc(s->whole.trace.count, sizeof *bench.chance);
+    bench.kept = NULL;
+    bench.count = bench.room = 0;
+    return bench;
+}
+
+static void free_bench(struct trace_shapes *bench)
+{
+    trace_model_free_seen(&bench->picked);
+    free(bench->chosen);
+    free(bench->chance);
+}
+
+static int do_next(void *argument, struct error *err)
+{
+    struct pieces *const p = argument;
+    struct trace_shapes bench = bench_of(p->s);
+    (void)err;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;) {
+        p->work(&bench, p, i);
+        p->found[i] = (struct found){bench.kept, bench.count};
+        bench.kept = NULL;
+        bench.count = bench.room = 0;
+    }
+    free_bench(&bench);
+    return 0;
+}
+
+/* Keeps what they keep, in their order, whoever was first. */
+static void do_all(struct trace_shapes *s, struct pieces *p)
+{
+    p->s = s;
+    p->found = xcalloc(p->count + 1, sizeof *p->found);
+    atomic_init(&p->next, 0);
+    if (crew_run(do_next, p, p->count) != 0)
+        mem_none();
+    for (size_t i = 0; i < p->count; i++) {
+        for (size_t k = 0; k < p->found[i].count; k++)
+            keep(s, p->found[i].kept[k]);
+        free(p->found[i].kept);
+    }
+    free(p->found);
+}
+
+/* ---- shapes ------------------------------------------------------------- */
+
 /*
  * With how many ways an lru cache begins to have what is visited, for visits
  * that were seen; `most`: with none below.  A set's lines are a list in the
@@ -169,13 +243,20 @@ static void try_random(struct trace_shapes *s, uint64_t sets)
         try_candidate(s, &s->picked, c);
 }
 
+static void try_sets(struct trace_shapes *s, const struct pieces *p,
+                     size_t piece)
+{
+    p->sets(s, piece + 1);
+}
+
 /* All shapes with a policy. */
 static void try_shapes(struct trace_shapes *s,
-                       void (*try_sets)(struct trace_shapes *, uint64_t))
+                       void (*sets)(struct trace_shapes *, uint64_t))
 {
-    const uint64_t most = (uint64_t)(s->range->most / (double)s->line);
-    for (uint64_t sets = 1; sets <= most; sets++)
-        try_sets(s, sets);
+    struct pieces p = {.work = try_sets,
+                       .sets = sets,
+                       .count = (size_t)(s->range->most / (double)s->line)};
+    do_all(s, &p);
 }
 
 /* With an index of address bits, so of 2^n sets, which leaves out some right
@@ -191,19 +272,23 @@ static void try_shifted(struct trace_shapes *s)
     s->shift = 0;
 }
 
+static void try_one_fifo(struct trace_shapes *s, const struct pieces *p,
+                         size_t piece)
+{
+    struct trace_model c = p->of[p->count - 1 - piece];
+    c.policy = TRACE_FIFO;
+    s->shift = c.shift;
+    pick_sets(s, c.sets, FIRST_JUDGED);
+    try_candidate(s, &s->picked, c);
+}
+
 /* The best shapes also as they would be if a line that is used stayed no longer
  * for it, which moves most. */
 static void try_fifo(struct trace_shapes *s)
 {
     keep_best(s, s->count / FIFO_PART + FIRST_KEPT);
-    for (size_t i = s->count; i-- > 0;) {
-        struct trace_model c = s->kept[i];
-        c.policy = TRACE_FIFO;
-        s->shift = c.shift;
-        pick_sets(s, c.sets, FIRST_JUDGED);
-        try_candidate(s, &s->picked, c);
-    }
-    s->shift = 0;
+    struct pieces p = {.work = try_one_fifo, .of = s->kept, .count = s->count};
+    do_all(s, &p);
     keep_best(s, FIRST_KEPT);
 }
 
@@ -233,31 +318,37 @@ static void expect_policies(struct trace_shapes *s,
     free(all);
 }
 
+/* By so many of its visits, or all: a shape with so many trace_policies. */
+static void try_its_policies(struct trace_shapes *s, const struct pieces *p,
+                             size_t piece)
+{
+    struct trace_model c = p->of[piece];
+    for (size_t i = 0; i < piece; i++)
+        if (trace_model_is_shape(&p->of[i], &c))
+            return;
+    s->shift = c.shift;
+    if (p->judged > 0)
+        pick(s, c.sets, 1, p->judged);
+    for (c.policy = 0; c.policy < p->policies; c.policy++)
+        try_candidate(s, p->judged > 0 ? &s->picked : &s->whole, c);
+}
+
 /* The best shapes with so many trace_policies, by more visits; 0: all. */
-static void try_policies(struct trace_shapes *s, size_t count, size_t most,
+static void try_policies(struct trace_shapes *s, size_t policies, size_t judged,
                          size_t best)
 {
+    struct pieces p = {.work = try_its_policies,
+                       .of = s->kept,
+                       .count = s->count,
+                       .policies = policies,
+                       .judged = judged};
     struct trace_model *const old = s->kept;
-    const size_t olds = s->count;
+    if (judged == 0)
+        expect_policies(s, old, s->count, policies);
     s->kept = NULL;
     s->count = s->room = 0;
-    if (most == 0)
-        expect_policies(s, old, olds, count);
-    for (size_t i = 0; i < olds; i++) {
-        size_t before = 0;
-        while (before < i && !trace_model_is_shape(&old[before], &old[i]))
-            before++;
-        if (before < i)
-            continue;
-        s->shift = old[i].shift;
-        if (most > 0)
-            pick(s, old[i].sets, 1, most);
-        struct trace_model c = old[i];
-        for (c.policy = 0; c.policy < count; c.policy++)
-            try_candidate(s, most > 0 ? &s->picked : &s->whole, c);
-    }
+    do_all(s, &p);
     free(old);
-    s->shift = 0;
     keep_best(s, best);
 }
 
