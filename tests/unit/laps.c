@@ -66,6 +66,9 @@ START_TEST(addresses_that_differ_are_averaged)
     ck_assert_double_eq_tol(laps.cost.excess, added, 0.2 * added + 0.1);
     ck_assert_double_le(laps.cost.low, truth(l));
     ck_assert_double_ge(laps.cost.high, truth(l));
+    const double bound = laps.cost.high - laps.cost.cycles;
+    const double by_laps = 1.96 * l->jitter / sqrt(LOADS);
+    ck_assert_double_eq_tol(hypot(laps.differ, by_laps), bound, 0.05 * bound);
     ck_assert_double_eq_tol(laps.mean, truth(l) + added, 0.2 * added + 0.1);
     /* By what loads of one address differ, not by what addresses do. */
     const double apart = hypot(l->jitter, sqrt(1.1 * l->share) * l->late);
@@ -103,6 +106,7 @@ START_TEST(the_bounds_hold_as_often_as_they_claim)
     enum { DRAWS = 1000 };
     const struct loads *const l = &strengths[_i];
     unsigned held = 0, excess_held = 0;
+    double differ = 0, bounds = 0;
     for (uint64_t seed = 1; seed <= DRAWS; seed++) {
         static uint64_t address[LOADS];
         static double cycles[LOADS];
@@ -116,12 +120,16 @@ START_TEST(the_bounds_hold_as_often_as_they_claim)
         }
         const struct laps laps = laps_of(address, cycles, LOADS, 1, INFINITY);
         held += laps.cost.low <= 200 && 200 <= laps.cost.high;
+        differ += laps.differ;
+        bounds += laps.cost.high - laps.cost.cycles;
         excess_held += fabs(laps.cost.excess - l->share * l->late) <
                        1.96 * laps.excess_error;
     }
     /* Of several groupings of addresses the widest bounds count. */
     ck_assert_double_ge(100.0 * held / DRAWS, UNDISTURBED_PERCENT - 2);
     ck_assert_double_le(100.0 * held / DRAWS, 99);
+    /* … and so little is left of them but that, as long as most laps agree. */
+    ck_assert_double_le(differ, l->share < 0.1 ? bounds / 2 : bounds);
     /* Four spikes are few: their number is not normal. */
     ck_assert_double_eq_tol(100.0 * excess_held / DRAWS, 93, 5);
 }

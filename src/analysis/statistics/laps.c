@@ -135,8 +135,9 @@ static struct laps summary(const struct sums *s, size_t n, double spread,
 {
     const double all = s->cycles / (double)s->loads;
     const double cycles = stats_mean(s->typical, s->kept);
-    const double error = undisturbed_t(s->kept > 0 ? s->kept - 1 : 0) *
-                         stats_mean_error(s->typical, s->kept);
+    const double t = undisturbed_t(s->kept > 0 ? s->kept - 1 : 0);
+    const double error = t * stats_mean_error(s->typical, s->kept);
+    const double by_laps = t * spread / sqrt((double)s->near);
     return (struct laps){
         .cost = {.cycles = cycles,
                  .low = cycles - error,
@@ -145,6 +146,7 @@ static struct laps summary(const struct sums *s, size_t n, double spread,
                  .excess = all - cycles,
                  .spread = spread,
                  .kept = s->kept},
+        .differ = sqrt(fmax(0, error * error - by_laps * by_laps)),
         .excess_error = error_of_excess(s, n),
         .mean = all,
         .early = all - mean,

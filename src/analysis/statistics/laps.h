@@ -19,6 +19,7 @@ struct laps {
      * differ; `disturbed` is a share of the loads, `spread` that of laps of
      * one address, and `kept` counts addresses of which most laps agree. */
     struct undisturbed cost;
+    double differ; /* of these bounds, what is not by what laps differ, too */
     double excess_error;     /* standard error of cost.excess */
     double mean, mean_error; /* of all that count; its standard error */
     double early;            /* what those take off that do not count */

@@ -54,6 +54,8 @@ struct level_costs {
     struct cost disturbance;         /* of a load, as loads of L2 show it */
     double nearer; /* by which L2's nearest lines cost less than the mean of
                       them; 0: they are of two kinds, or it is not known */
+    double lines_differ; /* by so much the mean of so many LINES of L2 is off
+                            for the lines that were asked */
 };
 
 /* ---- single loads ------------------------------------------------------ */
@@ -584,8 +586,10 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
         singles = fmin(fmax(runs.cycles, singles), most);
     check_by_runs(lab, &c, singles, error, &runs);
     struct undisturbed mean;
+    costs->lines_differ = l.laps.differ;
     if (lab_ok(lab) && are_halves(lab, l.cycles, l.count, &mean)) {
         const double excess = c.excess;
+        costs->lines_differ = mean.high - mean.cycles;
         c = less_timing(lab, &mean, l.experiment);
         c.excess = excess;
     } else if (lab_ok(lab) && fact_sides(lab)->far == 0) {
@@ -699,6 +703,37 @@ static bool may_miss_l2(const struct lab *lab, enum level_id id,
            fact_bracket(lab, LEVEL_L2)->present && l2->experiment == NULL;
 }
 
+/* What both a miss and a hit lean on, so that its error is not in what they
+ * differ by: what timing adds to either, of a level behind another; of others
+ * the hit that this was told by.  NULL: nothing. */
+static const struct cost *shared_by(const struct level_costs *c,
+                                    enum level_id id)
+{
+    const enum level_id behind = level_table[id].behind;
+    if (behind != LEVEL_COUNT)
+        return &c->timing[behind];
+    return c->timing[id].experiment != NULL ? &c->hit[id] : NULL;
+}
+
+/* Of an error that is the root of squares, two of them that are one's. */
+static double less_twice(double error, double of_both)
+{
+    return sqrt(fmax(0, error * error - 2 * of_both * of_both));
+}
+
+static struct cost penalty_of(const struct level_costs *c, enum level_id id)
+{
+    struct cost p = lab_cost_less(&c->miss[id], &c->hit[id]);
+    const struct cost *const shared = shared_by(c, id);
+    if (shared == NULL || p.doubt != NULL)
+        return p;
+    const double of_both =
+        fmin(shared->high - shared->cycles, shared->cycles - shared->low);
+    p.low = p.cycles - less_twice(p.cycles - p.low, of_both);
+    p.high = p.cycles + less_twice(p.high - p.cycles, of_both);
+    return p;
+}
+
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
 {
@@ -726,7 +761,7 @@ static void report_penalty(struct lab *lab, enum level_id id,
         finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return;
     }
-    struct cost penalty = lab_cost_less(miss, hit);
+    struct cost penalty = penalty_of(c, id);
     const double width = penalty.high - penalty.low;
     if (penalty.doubt == NULL && width > fmax(alike * penalty.cycles, 4)) {
         finding_none(f, why_varies, width / 2);
@@ -757,13 +792,13 @@ static struct cost less_disturbance(const struct cost *mean,
 /* Other lines would cost otherwise: as those differ that hits of L2 were asked
  * of, and the mean is the surer the more lines there are. */
 static struct cost widened_by_lines(const struct cost *mean,
-                                    const struct cost *l2_hit, uint64_t lines)
+                                    const struct level_costs *costs,
+                                    uint64_t lines)
 {
     struct cost c = *mean;
-    const double error =
-        (l2_hit->high - l2_hit->cycles) * sqrt(LINES / (double)lines);
-    c.low -= error;
-    c.high += error;
+    const double error = costs->lines_differ * sqrt(LINES / (double)lines);
+    c.low = c.cycles - hypot(c.cycles - c.low, error);
+    c.high = c.cycles + hypot(c.high - c.cycles, error);
     return c;
 }
 
@@ -855,7 +890,7 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
         are_some_early(&l, &u, by))
         lab_fail(lab, ERR_UNSUPPORTED, why_some_early, by);
     const struct cost cost = less_timing(lab, &u, l.experiment);
-    return few ? widened_by_lines(&cost, &c->hit[LEVEL_L2], lines) : cost;
+    return few ? widened_by_lines(&cost, c, lines) : cost;
 }
 
 /* Those of a trace that cost more than hits do, but for jitter: what finds L2
@@ -951,8 +986,10 @@ static struct cost ring_misses(struct lab *lab, struct level_costs *c,
                  row->load, bytes, stride));
 }
 
-/* So many loads that find a level empty, and the one before it. */
-enum { COLD = 192, COLD_APART = 256 };
+/* So many loads that find a level empty, and the one before it.  They lie in
+ * 64 KiB, and other such pieces of memory cost otherwise (H200: by two cycles,
+ * standard deviation): as if a third of them lay anywhere. */
+enum { COLD = 192, COLD_APART = 256, ALIKE = 3 };
 
 static struct cost cold_loads(struct lab *lab, struct level_costs *c,
                               const struct level_row *row, int loads)
@@ -984,11 +1021,10 @@ static struct cost few_cold_loads(struct lab *lab, struct level_costs *c,
     struct cost misses = {0};
     for (int i = 0; i < TIMES; i++)
         misses = cold_loads(lab, c, row, COLD / PART);
-    return widened_by_lines(&misses, &c->hit[LEVEL_L2], COLD / PART);
+    return widened_by_lines(&misses, c, COLD / PART / ALIKE);
 }
 
-/* Such as find L2 not empty.  They lie in 64 KiB, and other such pieces of
- * memory cost otherwise (H200: by two cycles, standard deviation). */
+/* Such as find L2 not empty. */
 static struct cost cold_misses(struct lab *lab, struct level_costs *c,
                                const struct level_row *row)
 {
@@ -998,7 +1034,7 @@ static struct cost cold_misses(struct lab *lab, struct level_costs *c,
         if (hits_cheaper(few.cycles, misses.cycles))
             return few;
     }
-    return widened_by_lines(&misses, &c->hit[LEVEL_L2], COLD);
+    return widened_by_lines(&misses, c, COLD / ALIKE);
 }
 
 /* Where runs of loads are timed: so many places, so far apart. */
