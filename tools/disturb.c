@@ -220,8 +220,8 @@ static json_t *without_doubts(const json_t *found)
     return sure;
 }
 
-/* A line for each finding of the run: what its value is by the profile, in
- * doubt or not; NULL if that cannot be read.  The caller frees. */
+/* A line for each finding: what it is by the profile; NULL if that cannot be
+ * read.  The caller frees. */
 static char *outcomes_of(const char *folder, const struct run *run,
                          const json_t *found)
 {
@@ -233,9 +233,7 @@ static char *outcomes_of(const char *folder, const struct run *run,
         xasprintf("%s/gpus/%s-none-0.json", folder, run->profile);
     if (profile_open(path, NULL, &profile, &err) == 0) {
         truths_of(profile, &truths);
-        json_t *const sure = without_doubts(found);
-        truth_compare(sure, "disturbed", 0, &truths, &rows_, &outcomes);
-        json_decref(sure);
+        truth_compare(found, "disturbed", 0, &truths, &rows_, &outcomes);
         profile_free(profile);
     }
     buf_free(&rows_);
@@ -243,14 +241,29 @@ static char *outcomes_of(const char *folder, const struct run *run,
     return buf_take(&outcomes);
 }
 
+/* … of the run's, what its value is, in doubt or not. */
+static char *outcomes_of_values(const char *folder, const struct run *run,
+                                const json_t *found)
+{
+    json_t *const sure = without_doubts(found);
+    char *const outcomes = outcomes_of(folder, run, sure);
+    json_decref(sure);
+    return outcomes;
+}
+
+static bool is_said(const char *outcomes, const char *word, const char *id)
+{
+    char *const line = xasprintf("%s %s\n", word, id);
+    const bool says = outcomes != NULL && strstr(outcomes, line) != NULL;
+    free(line);
+    return says;
+}
+
 /* True if the profile says so.  What was not found on the undisturbed GPU may
  * be there. */
 static bool profile_says(const char *outcomes, const char *id)
 {
-    char *const line = xasprintf("right %s\n", id);
-    const bool says = outcomes != NULL && strstr(outcomes, line) != NULL;
-    free(line);
-    return says;
+    return is_said(outcomes, "right", id);
 }
 
 static enum judgement judgement_of(const struct run *run, const char *id,
@@ -400,8 +413,114 @@ static bool has_failed(const char *end, const json_t *truth,
            (strcmp(end, "0") != 0 && strcmp(end, "1") != 0);
 }
 
+static json_t *profile_of(const char *folder, const struct run *run)
+{
+    char *const path =
+        xasprintf("%s/gpus/%s-none-0.json", folder, run->profile);
+    json_t *const profile = json_load_file(path, 0, NULL);
+    free(path);
+    return profile;
+}
+
+/* The number at "caches/l2/sets" of a profile; 0 if there is none. */
+static double profile_number(const json_t *profile, const char *path)
+{
+    char *const words = xstrdup(path);
+    for (char *word = strtok(words, "/"); word != NULL;
+         word = strtok(NULL, "/"))
+        profile = json_object_get(profile, word);
+    free(words);
+    return json_number_value(profile);
+}
+
+/* What a bandwidth is by the profile, which an undisturbed run finds but for
+ * its own chance; 0: the profile does not say. */
+static double rate_told(const json_t *profile, const char *id,
+                        const json_t *found)
+{
+    static const struct {
+        const char *id, *path;
+    } rates[] = {
+        {"const_l1.read_bandwidth", "caches/const_l1/read_bandwidth"},
+        {"l1.read_bandwidth", "caches/l1/read_bandwidth"},
+        {"l2.read_bandwidth", "caches/l2/read_bandwidth"},
+        {"l2.read_bandwidth_half", "caches/l2/read_bandwidth"},
+        {"l2.write_bandwidth", "caches/l2/write_bandwidth"},
+        {"shared.read_bandwidth", "shared_memory/read_bandwidth"},
+        {"shared.write_bandwidth", "shared_memory/write_bandwidth"},
+        {"memory.read_bandwidth", "memory_read_bandwidth"},
+        {"memory.write_bandwidth", "memory_write_bandwidth"},
+    };
+    const char *const unit = json_string_value(json_object_get(found, "unit"));
+    const bool by_second = unit != NULL && strcmp(unit, "B/s") == 0;
+    const double hz = 1e3 * profile_number(profile, "clock_khz");
+    for (size_t i = 0; i < COUNT_OF(rates); i++)
+        if (strcmp(id, rates[i].id) == 0)
+            return profile_number(profile, rates[i].path) *
+                   (by_second ? hz : 1);
+    return 0;
+}
+
+/* The truth has a width of its own where what is timed has steps; and decimals
+ * are rounded. */
+static bool range_holds(struct judge_range is, struct judge_range truth)
+{
+    const double more = 1e-5 * fabs(truth.high);
+    return is.low <= truth.high + more && is.high >= truth.low - more;
+}
+
+static bool has_interval(const json_t *truth, const json_t *found)
+{
+    return json_is_number(json_object_get(truth, "value")) &&
+           json_is_number(json_object_get(found, "value")) &&
+           json_array_size(json_object_get(found, "interval")) == 2 &&
+           !judge_is_bound(found);
+}
+
+/* By the profile; of a bandwidth that is a hundredth, since one interval of
+ * twenty misses by less. */
+static bool is_wrong(const json_t *profile, const char *outcomes,
+                     const char *id, const json_t *finding)
+{
+    const double told = rate_told(profile, id, finding);
+    const struct judge_range near = {0.99 * told, 1.01 * told};
+    return is_said(outcomes, "wrong", id) ||
+           (told > 0 && has_interval(finding, finding) &&
+            !range_holds(judge_range(finding), near));
+}
+
+/* What is wrong where nothing disturbs is no truth, either. */
+static size_t wrong_undisturbed;
+
+static void show_wrong_undisturbed(const char *folder, const struct run *run,
+                                   json_t *truth, const char *name)
+{
+    const char *id;
+    json_t *finding;
+    json_t *const profile = profile_of(folder, run);
+    char *const outcomes = outcomes_of(folder, run, truth);
+    if (outcomes == NULL || outcomes[0] == '\0') {
+        printf("undisturbed %s: its profile cannot be read\n", name);
+        wrong_undisturbed++;
+    }
+    json_object_foreach(truth, id, finding)
+    {
+        struct buf text = {0};
+        if (!is_wrong(profile, outcomes, id, finding))
+            continue;
+        judge_show(&text, NULL, finding);
+        printf("undisturbed %s: %s is wrong by the profile: %s\n", name, id,
+               buf_string(&text));
+        buf_free(&text);
+        wrong_undisturbed++;
+    }
+    free(outcomes);
+    json_decref(profile);
+}
+
 /* What is in doubt where nothing disturbs is no truth; once for each. */
-static void show_doubts(const struct run *run, json_t *truth)
+static void show_undisturbed(const char *folder, const struct run *run,
+                             json_t *truth)
 {
     static char *shown;
     const char *id;
@@ -415,6 +534,7 @@ static void show_doubts(const struct run *run, json_t *truth)
     json_object_foreach(truth, id, finding) if (judge_is_doubted(finding))
         printf("undisturbed %s: %s is in doubt: %s\n", name, id,
                json_string_value(json_object_get(finding, "because")));
+    show_wrong_undisturbed(folder, run, truth, name);
 }
 
 static void count_run(const char *folder, const struct run *run, json_t *truth,
@@ -433,8 +553,8 @@ static void count_run(const char *folder, const struct run *run, json_t *truth,
     }
     if (truth == NULL || found == NULL)
         return;
-    show_doubts(run, truth);
-    char *const outcomes = outcomes_of(folder, run, found);
+    show_undisturbed(folder, run, truth);
+    char *const outcomes = outcomes_of_values(folder, run, found);
     json_object_foreach(found, id, finding) count_finding(
         folder, run, id, json_object_get(truth, id), finding, outcomes);
     json_object_foreach(truth, id,
@@ -560,8 +680,9 @@ static void write_table(const char *folder)
 
 static int table(const char *folder)
 {
-    size_t wrong = 0, failed = 0;
+    size_t failed = 0;
     const size_t runs = each_run(folder, count_run);
+    size_t wrong = wrong_undisturbed;
     show_matrix();
     show_totals();
     show_shares();
@@ -589,53 +710,6 @@ struct coverage {
 
 static struct coverage covered[COUNT_OF(classes)][KINDS_MOST][STRENGTHS + 1];
 
-/* The number at "caches/l2/sets" of a profile; 0 if there is none. */
-static double profile_number(const json_t *profile, const char *path)
-{
-    char *const words = xstrdup(path);
-    for (char *word = strtok(words, "/"); word != NULL;
-         word = strtok(NULL, "/"))
-        profile = json_object_get(profile, word);
-    free(words);
-    return json_number_value(profile);
-}
-
-/* What a bandwidth is by the profile, which an undisturbed run finds but for
- * its own chance; 0: the profile does not say. */
-static double rate_told(const json_t *profile, const char *id,
-                        const json_t *found)
-{
-    static const struct {
-        const char *id, *path;
-    } rates[] = {
-        {"const_l1.read_bandwidth", "caches/const_l1/read_bandwidth"},
-        {"l1.read_bandwidth", "caches/l1/read_bandwidth"},
-        {"l2.read_bandwidth", "caches/l2/read_bandwidth"},
-        {"l2.read_bandwidth_half", "caches/l2/read_bandwidth"},
-        {"l2.write_bandwidth", "caches/l2/write_bandwidth"},
-        {"shared.read_bandwidth", "shared_memory/read_bandwidth"},
-        {"shared.write_bandwidth", "shared_memory/write_bandwidth"},
-        {"memory.read_bandwidth", "memory_read_bandwidth"},
-        {"memory.write_bandwidth", "memory_write_bandwidth"},
-    };
-    const char *const unit = json_string_value(json_object_get(found, "unit"));
-    const bool by_second = unit != NULL && strcmp(unit, "B/s") == 0;
-    const double hz = 1e3 * profile_number(profile, "clock_khz");
-    for (size_t i = 0; i < COUNT_OF(rates); i++)
-        if (strcmp(id, rates[i].id) == 0)
-            return profile_number(profile, rates[i].path) *
-                   (by_second ? hz : 1);
-    return 0;
-}
-
-/* The truth has a width of its own where what is timed has steps; and decimals
- * are rounded. */
-static bool range_holds(struct judge_range is, struct judge_range truth)
-{
-    const double more = 1e-5 * fabs(truth.high);
-    return is.low <= truth.high + more && is.high >= truth.low - more;
-}
-
 static void cover(struct coverage *c, struct judge_range truth,
                   const json_t *found)
 {
@@ -651,14 +725,6 @@ static void cover(struct coverage *c, struct judge_range truth,
     c->held += holds;
     c->claimed += json_number_value(json_object_get(found, "confidence"));
     c->width += value != 0 ? (is.high - is.low) / value : 0;
-}
-
-static bool has_interval(const json_t *truth, const json_t *found)
-{
-    return json_is_number(json_object_get(truth, "value")) &&
-           json_is_number(json_object_get(found, "value")) &&
-           json_array_size(json_object_get(found, "interval")) == 2 &&
-           !judge_is_bound(found);
 }
 
 static double percent(double part, size_t of)
@@ -691,7 +757,7 @@ static const char *first_alarm(const struct run *run, json_t *truth,
 static void count_alarm(const char *folder, const struct run *run,
                         json_t *truth, json_t *found)
 {
-    char *const outcomes = outcomes_of(folder, run, found);
+    char *const outcomes = outcomes_of_values(folder, run, found);
     const char *const alarm = first_alarm(run, truth, found, outcomes);
     alarms[run->disturbance][run->strength].runs++;
     if (alarm != NULL) {
@@ -719,9 +785,7 @@ static void cover_run(const char *folder, const struct run *run, json_t *truth,
     (void)end;
     const char *id;
     json_t *finding;
-    char *const path =
-        xasprintf("%s/gpus/%s-none-0.json", folder, run->profile);
-    json_t *const profile = json_load_file(path, 0, NULL);
+    json_t *const profile = profile_of(folder, run);
     json_object_foreach(found, id, finding)
     {
         const json_t *const true_ = json_object_get(truth, id);
@@ -735,7 +799,6 @@ static void cover_run(const char *folder, const struct run *run, json_t *truth,
                       finding);
     }
     json_decref(profile);
-    free(path);
     if (truth != NULL && found != NULL && strcmp(run->study, "topology") == 0)
         count_alarm(folder, run, truth, found);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Is what sonde finds right where the GPU is noisy, shared, slowed down?  Runs
 # it on disturbed simulated GPUs and holds each finding against what it finds
-# on the same GPU undisturbed.
+# on the same GPU undisturbed, and that against the profile.
 #
 #     make disturb                  (sh tools/disturb.sh disturb)
 #     make calibrate                (sh tools/disturb.sh calibrate)
