@@ -596,6 +596,46 @@ START_TEST(short_lines_of_local_memory_overfill)
 }
 END_TEST
 
+/* Half a MiB of local memory is twice what this L1 holds, of which its policy
+ * keeps some lines: the share that it does not tells what a miss costs.  Buggy
+ * result: no experiment asked of it, so that any penalty was believed. */
+static const double penalty_told[] = {1, 0.9, 1.1};
+
+START_TEST(misses_of_a_large_l1_are_asked_of_local_memory)
+{
+    const double times = penalty_told[_i];
+    struct results results = {0};
+    struct error err = {0};
+    struct profile *profile = NULL;
+    char *const text =
+        gpu_changed("k20c", "caches/l1={'line': 128, 'sector': 128, "
+                            "'policy': {'kind': 'lru_midpoint', 'behind': 2}, "
+                            "'sets': 512, 'ways': 4, "
+                            "'set_bits': [7, 8, 9, 10, 11, 12, 13, 14, 15]}");
+    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
+    free(text);
+    truth_results("k20c", &results);
+    for (int i = 0; i < 2; i++) {
+        const char *const component = i == 0 ? "l1" : "local";
+        struct finding *const policy =
+            results_edit(&results, component, "policy");
+        say_cache(&results, component, FEWER_SETS * FEWER_WAYS);
+        finding_set(policy, STATUS_MEASURED, value_text("lru_midpoint"), "");
+        finding_protocol(policy, "behind", value_number(2));
+    }
+    struct finding *const told =
+        results_edit(&results, "local", "miss_penalty");
+    say_number(&results, "local", "miss_penalty", times * told->value.number);
+    const struct validation v = validated_on(profile, "k20c", 1, &results);
+    ck_assert_uint_eq(v.doubted, times != 1);
+    ck_assert_int_eq(told->status == STATUS_IN_DOUBT, times != 1);
+    ck_assert_int_eq(
+        results_find(&results, "predicted.local.miss_penalty")->status,
+        STATUS_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* Buggy result: of an L1.5 whose lines nobody knows words in a row were asked,
  * which the first cache of constants has, and what its hits cost was in doubt.
  */
@@ -829,6 +869,8 @@ Suite *suite_truth_validate(void)
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
     tcase_add_test(t, short_lines_of_local_memory_overfill);
+    tcase_add_loop_test(t, misses_of_a_large_l1_are_asked_of_local_memory, 0,
+                        COUNT_OF(penalty_told));
     tcase_add_test(t, lines_that_are_not_known_are_those_in_front);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
     tcase_add_test(t, an_l2_in_parts_is_foretold);

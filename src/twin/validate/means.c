@@ -100,7 +100,8 @@ static struct cost cost_of_chase(const struct trying *t,
 /* A chase repeats itself, a trace has many loads; a visit is run so often. */
 enum { VISIT_RUNS = 9 };
 
-static int cost_of(struct trying *t, const char *text, struct cost *cost)
+static int cost_on(struct trying *t, struct prober *prober, const char *text,
+                   struct cost *cost)
 {
     const bool chase = strncmp(text, "chase", strlen("chase")) == 0;
     const bool visit = strncmp(text, "visit", strlen("visit")) == 0;
@@ -108,7 +109,7 @@ static int cost_of(struct trying *t, const char *text, struct cost *cost)
     int status = 0;
     for (int run = 0; status == 0 && run < (visit ? VISIT_RUNS : 1); run++) {
         struct samples s = {0};
-        status = prober_run(t->device, text, &s, NULL, t->err);
+        status = prober_run(prober, text, &s, NULL, t->err);
         if (status == 0 && run == 0)
             all = s;
         else if (status == 0)
@@ -120,6 +121,11 @@ static int cost_of(struct trying *t, const char *text, struct cost *cost)
         *cost = chase ? cost_of_chase(t, &all) : cost_of_loads(t, &all);
     samples_free(&all);
     return status;
+}
+
+static int cost_of(struct trying *t, const char *text, struct cost *cost)
+{
+    return cost_on(t, t->device, text, cost);
 }
 
 /* What disturbs adds that to a load: singles tell it, and walks hold it. */
@@ -237,6 +243,13 @@ static double overfills(struct trying *t, const struct level *l)
     return oldest ? 1.3 : 4;
 }
 
+static char *ring_of(const struct level *l, double lines, double stride)
+{
+    return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=512 "
+                     "repeats=13",
+                     l->load, floor(lines) * stride, stride);
+}
+
 /* Lines of five times what the cache holds, which the next one holds. */
 static char *too_many(struct trying *t, const struct level *l)
 {
@@ -253,11 +266,55 @@ static char *too_many(struct trying *t, const struct level *l)
     /* Of 64 KiB of constants as many as there are. */
     const double lines = fmin(fmin(5 * size / line, (double)l->most / stride),
                               0.8 * below / stride);
-    if (lines * line < overfills(t, l) * size)
-        return NULL;
-    return xasprintf("chase %s bytes=%.0f stride=%.0f warm=2 visits=512 "
-                     "repeats=13",
-                     l->load, floor(lines) * stride, stride);
+    return lines * line < overfills(t, l) * size ? NULL
+                                                 : ring_of(l, lines, stride);
+}
+
+/* The share of a ring's loads that miss by the findings; 0: it is not known, or
+ * too few do for these to tell what a miss costs. */
+static double share_of_misses(struct trying *t, const struct level *l,
+                              const char *near, const char *far)
+{
+    static const double least = 0.5;
+    const double penalty = told_number(&t->told, l->component, "miss_penalty");
+    struct cost hit = {0}, mean = {0};
+    struct twin twin;
+    if (penalty == 0 || !twin_open(t, &twin))
+        return 0;
+    const bool known = cost_on(t, twin.prober, near, &hit) == 0 &&
+                       cost_on(t, twin.prober, far, &mean) == 0;
+    twin_close(&twin);
+    if (!known)
+        *t->err = (struct error){0};
+    const double share = (mean.cycles - hit.cycles) / penalty;
+    return known && share >= least ? share : 0;
+}
+
+/* As many lines as local memory has, where its cache holds half of them and its
+ * policy keeps some: by the share that the policy does not. */
+static int try_some_misses(struct trying *t, const struct level *l,
+                           const char *near, struct cost hit)
+{
+    const struct finding *const policy = trying_sure(t, l->component, "policy");
+    const double stride =
+        fmax(told_number(&t->told, l->component, "line"), (double)l->apart);
+    struct cost mean = {0};
+    if (policy == NULL || strcmp(l->load, "space=local") != 0)
+        return 0;
+    char *const far = ring_of(l, (double)l->most / stride, stride);
+    const double share = share_of_misses(t, l, near, far);
+    int status = 0;
+    if (share > 0)
+        status = cost_of(t, far, &mean);
+    if (status == 0 && mean.cycles > 0) {
+        const struct cost more = less(mean, hit);
+        judge(t, l->component, "miss_penalty",
+              (struct cost){more.cycles / share, more.late / share,
+                            more.open / share},
+              far);
+    }
+    free(far);
+    return status;
 }
 
 /* Where a module's constants are too few for that, or its victims leave some of
@@ -313,6 +370,8 @@ static int try_level(struct trying *t, const struct level *row)
         judge(t, l->component, "miss_penalty", less(miss, hit), far);
     if (status == 0 && hit.cycles > 0 && far == NULL)
         status = try_cold_constants(t, l, hit);
+    if (status == 0 && hit.cycles > 0 && far == NULL)
+        status = try_some_misses(t, l, near, hit);
     free(near);
     free(far);
     return status != 0 && trying_excused(t) ? 0 : status;
