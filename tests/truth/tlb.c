@@ -1002,27 +1002,42 @@ static const struct {
      65536},
 };
 
-/* Ten sets of four ways, of which few conflicts show among 64 places. Expected:
- * regions of 256 KiB, and a doubt that holds 40 of them.  Buggy result: 512
- * KiB, and 37 at most. */
+/* Ten sets of four ways, of which few conflicts show among 64 places; and six
+ * among which 64 places, every fourth of a window, come to three, and are too
+ * few for conflicts.  Expected: regions as wide as a page, and a doubt that
+ * holds all entries.  Buggy result: regions of two pages, and half of the
+ * entries at most. */
+static const struct {
+    const char *wishes;
+    double region, entries;
+} of_halves[] = {
+    {"tlbs/l1={'page': 262144, 'sets': 10, 'ways': 4} "
+     "page_window={'bytes': 134217728, 'latency': 1310} "
+     "paths/global={'l2': [106, 156, 585], 'memory': [697, 747, 1176]} "
+     "noise={'jitter_cycles': 1.54, 'spike_rate': 0.00291, "
+     "       'spike_cycles': 273}",
+     262144, 40},
+    {"tlbs/l1={'page': 2097152, 'set_ways': [17, 15, 15, 15, 15, 15]} "
+     "page_window={'bytes': 536870912, 'latency': 1126} "
+     "paths/global={'l2': [409, 444, 803], 'memory': [538, 573, 932]}",
+     2097152, 92},
+};
+
 START_TEST(halves_of_regions_tell_that_they_are_some)
 {
     json_t *const f = truth_findings_seeded(
-        gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 "
-                 "tlbs/l1={'page': 262144, 'sets': 10, 'ways': 4} "
-                 "page_window={'bytes': 134217728, 'latency': 1310} "
-                 "paths/global={'l2': [106, 156, 585], "
-                 "              'memory': [697, 747, 1176]} "
-                 "noise={'jitter_cycles': 1.54, 'spike_rate': 0.00291, "
-                 "       'spike_cycles': 273}"),
+        gpu_made("sms=1 memory_bytes=4294967296 caches/l2/sets=64 %s",
+                 of_halves[_i].wishes),
         2, "tlb");
     const json_t *const region = json_object_get(f, "tlb_l1.region"),
                         *const entries = json_object_get(f, "tlb_l1.entries"),
                         *const interval = json_object_get(entries, "interval");
     ck_assert_double_eq(json_number_value(json_object_get(region, "value")),
-                        262144);
-    ck_assert_double_le(json_number_value(json_array_get(interval, 0)), 40);
-    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)), 40);
+                        of_halves[_i].region);
+    ck_assert_double_le(json_number_value(json_array_get(interval, 0)),
+                        of_halves[_i].entries);
+    ck_assert_double_ge(json_number_value(json_array_get(interval, 1)),
+                        of_halves[_i].entries);
     json_decref(f);
 }
 END_TEST
@@ -1463,7 +1478,8 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, what_is_walked_to_is_no_hit);
     tcase_add_loop_test(t, half_of_the_sets_do_not_make_regions_wider, 0,
                         COUNT_OF(halves));
-    tcase_add_test(t, halves_of_regions_tell_that_they_are_some);
+    tcase_add_loop_test(t, halves_of_regions_tell_that_they_are_some, 0,
+                        COUNT_OF(of_halves));
     tcase_add_test(t, what_stays_by_chance_ends_no_page);
     tcase_add_loop_test(t, sets_show_beside_room_that_they_share, 0,
                         COUNT_OF(beside_sets));

@@ -225,28 +225,38 @@ static void show_entries(struct tlb_question *q, size_t level)
 
 /* Where conflicts tell nothing a row of such regions may have come to half of
  * the sets, which are of regions half as wide: then twice as many fit, or as
- * many at least. */
+ * many at least.  So may all places of a window; where that could not be asked
+ * it may be so. */
 static void narrow_region(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     struct finding *const f = q->finding[level][TLB_REGION];
+    int differ = 0;
     if (tlb->sets > 0 || tlb->of_sets > 0 || tlb->fit == 0 || tlb->page == 0 ||
         !tlb_is_found(q, level, TLB_REGION))
         return;
     const uint64_t before = tlb->region;
-    while (tlb->region > tlb->page && tlb_halves_differ(q, level)) {
+    while (tlb->region > tlb->page &&
+           (differ = tlb_halves_differ(q, level)) == 1) {
         tlb->region /= 2;
         tlb->fit *= 2;
         tlb->row_ways = 0;
         q->halved[level] = true;
     }
-    if (tlb->region == before)
-        return;
-    tlb_found(q, level, TLB_REGION, (double)tlb->region);
-    if (tlb->region > tlb->page) {
+    if (tlb->region < before)
+        tlb_found(q, level, TLB_REGION, (double)tlb->region);
+    if (tlb->region > tlb->page &&
+        (tlb->region < before || (differ == -1 && q->window > 0))) {
         finding_doubt(f, why_tlb_region_unlike);
         finding_interval(f, (double)tlb->page, (double)tlb->region, -1);
     }
+}
+
+static void excuse(struct tlb_question *q, size_t level)
+{
+    const char *const why = lab_excuse(q->lab);
+    if (q->why[level] == NULL)
+        q->why[level] = why;
 }
 
 /* Of a level that shows without the row this takes some entries. */
@@ -267,17 +277,13 @@ static void ask_built(struct tlb_question *q, size_t level)
     take_one_set(q, level);
     if (q->shared[level] && tlb->sets == 0)
         tlb_none(q, level, TLB_SETS, TLB_SET_WAYS, why_tlb_shared_room);
+    /* Too few addresses for conflicts are enough for halves of regions. */
+    const bool told = lab_ok(q->lab);
+    excuse(q, level);
     if (lab_ok(q->lab))
         narrow_region(q, level);
-    if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
+    if (told && lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
-}
-
-static void excuse(struct tlb_question *q, size_t level)
-{
-    const char *const why = lab_excuse(q->lab);
-    if (q->why[level] == NULL)
-        q->why[level] = why;
 }
 
 static void ask_level(struct tlb_question *q, size_t level)

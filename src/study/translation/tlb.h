@@ -163,9 +163,9 @@ void tlb_find_region(struct tlb_question *q, size_t level);
 /* True if half of so many places miss that are more than half miss of; else
  * others made places miss when that was asked, and it is asked again. */
 bool tlb_confirm_about(struct tlb_question *q, size_t level, uint64_t places);
-/* True if what fits of regions in a row tells that they are narrower: each half
- * has an entry of its own. */
-bool tlb_halves_differ(struct tlb_question *q, size_t level);
+/* 1: what fits of regions in a row tells that they are narrower, each half has
+ * an entry of its own; 0: it does not; -1: that cannot be told. */
+int tlb_halves_differ(struct tlb_question *q, size_t level);
 /* What an index tells of a region, or no index; where that was not asked. */
 void tlb_conclude_region(struct tlb_question *q, size_t level);
 /* The target's set in the level, from what is known of those before. */

@@ -886,7 +886,7 @@ static size_t half_misses(struct tlb_question *q, size_t level,
  * miss less by a third each half has an entry of its own: by their number first
  * halves come to half of the sets, and others to all.  Where one entry has both
  * it does not matter which. */
-bool tlb_halves_differ(struct tlb_question *q, size_t level)
+int tlb_halves_differ(struct tlb_question *q, size_t level)
 {
     enum { MOST = 128 };
     const struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -894,11 +894,12 @@ bool tlb_halves_differ(struct tlb_question *q, size_t level)
     if (regions > MOST || q->row.count > 0 ||
         comes_before(q, level, tlb->region) ||
         leaves_window(q, tlb->region, regions))
-        return false;
+        return -1;
     const size_t first = half_misses(q, level, regions, false);
-    return lab_ok(q->lab) && first > regions &&
-           3 * half_misses(q, level, regions, true) < 2 * first &&
-           lab_ok(q->lab);
+    if (!lab_ok(q->lab) || first <= regions)
+        return -1;
+    const size_t mixed = half_misses(q, level, regions, true);
+    return lab_ok(q->lab) ? 3 * mixed < 2 * first : -1;
 }
 
 /* Then places that were taken to be of one region each are not, nor do they
