@@ -52,7 +52,9 @@ static struct validation validated(const char *gpu, double noise, uint64_t seed,
     return validated_on(profile, gpu, seed, results);
 }
 
-static void assert_all_foretold(const char *gpu, double noise, uint64_t seed)
+/* All but so many loads of sets that others come into, too. */
+static void assert_foretold_but(size_t others, const char *gpu, double noise,
+                                uint64_t seed)
 {
     struct results results = {0};
     truth_results(gpu, &results);
@@ -67,10 +69,16 @@ static void assert_all_foretold(const char *gpu, double noise, uint64_t seed)
     ck_assert_uint_eq(v.doubted, 0);
     ck_assert_uint_gt(v.loads, 1000);
     /* Of a median that noise moves, one in a thousand. */
-    ck_assert_uint_le(1000 * (v.loads - v.loads_right), v.loads);
+    ck_assert_uint_le(1000 * (v.loads - v.loads_right),
+                      v.loads + 1000 * others);
     ck_assert_uint_eq(v.means, v.means_right);
     ck_assert_uint_ge(v.means, 10);
     results_free(&results);
+}
+
+static void assert_all_foretold(const char *gpu, double noise, uint64_t seed)
+{
+    assert_foretold_but(0, gpu, noise, seed);
 }
 
 START_TEST(all_is_foretold)
@@ -84,7 +92,8 @@ END_TEST
 START_TEST(sets_that_others_come_into_are_no_doubt)
 {
     static const uint64_t seeds[] = {8, 28};
-    assert_all_foretold("k20c", 1, seeds[_i]);
+    enum { OF_A_SET = 5 };
+    assert_foretold_but(OF_A_SET, "k20c", 1, seeds[_i]);
 }
 END_TEST
 
@@ -656,6 +665,96 @@ START_TEST(lines_that_are_not_known_are_those_in_front)
 }
 END_TEST
 
+/* ---- what an entry covers ---------------------------------------------- */
+
+/* Each entry covers two pages. */
+#define PAIRS "'page': 2097152, 'region': 4194304"
+
+/* A GPU of one TLB, and what is told of it: a region and entries, which make up
+ * its reach, so that nothing contradicts; of one set, or of sets that nobody
+ * knows, and then entries are in doubt. */
+static const struct {
+    const char *tlb;
+    double region, entries; /* MiB */
+    bool one_set;
+    const char *named; /* NULL: it is right */
+} covers[] = {
+    /* one set */
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 4, 16, true, NULL},
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 8, 16, true, "region"},
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 2, 16, true, "region"},
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 2, 32, true, "region"},
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 4, 17, true, "ways"},
+    {PAIRS ", 'entries': 16, 'policy': 'lru'", 4, 15, true, "ways"},
+    {PAIRS ", 'entries': 16, 'policy': 'random'", 4, 16, false, NULL},
+    {PAIRS ", 'entries': 16, 'policy': 'random'", 8, 16, false, "region"},
+    /* of six sets every second region comes to three */
+    {"'page': 2097152, 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'",
+     2, 92, false, NULL},
+    {"'page': 2097152, 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'",
+     4, 46, false, "region"},
+    {"'page': 2097152, 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'",
+     4, 92, false, "region"},
+    {PAIRS ", 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'", 4, 92,
+     false, NULL},
+    {PAIRS ", 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'", 2, 184,
+     false, "region"},
+    {PAIRS ", 'set_ways': [17, 15, 15, 15, 15, 15], 'policy': 'lru'", 2, 92,
+     false, "region"},
+};
+
+/* A miss of the only TLB of such a GPU costs what one of k20c's second does. */
+static void say_covers(struct results *results, double region, double entries,
+                       bool one_set)
+{
+    static const char *const open[] = {"sets", "ways", "set_ways", "set_bits",
+                                       "policy"};
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (text_glob("tlb_l2.*", results->findings[i]->id))
+            finding_none(results->findings[i], "there is none");
+    for (size_t i = 0; !one_set && i < COUNT_OF(open); i++)
+        if (results_edit(results, "tlb_l1", open[i]) != NULL)
+            finding_none(results_edit(results, "tlb_l1", open[i]), "open");
+    say_number(results, "tlb_l1", "miss_penalty", 59);
+    say_number(results, "tlb_l1", "page", fmin(region, 2) * (1 << 20));
+    say_number(results, "tlb_l1", "region", region * (1 << 20));
+    say_number(results, "tlb_l1", "entries", entries);
+    say_number(results, "tlb_l1", "reach", entries * region * (1 << 20));
+    if (one_set) {
+        say_number(results, "tlb_l1", "ways", entries);
+        return;
+    }
+    results_edit(results, "tlb_l1", "entries")->status = STATUS_IN_DOUBT;
+    results_edit(results, "tlb_l1", "reach")->status = STATUS_IN_DOUBT;
+}
+
+/* Expected: what is wrong is named, and nothing of what is right.  Buggy
+ * result: of the first TLB nothing asked what an entry covers, and a random GPU
+ * of 46 entries for 92 of half as much passed. */
+START_TEST(what_an_entry_covers_is_asked)
+{
+    struct results results = {0};
+    struct error err = {0};
+    struct profile *profile = NULL;
+    char *const text = gpu_changed("k20c", "tlbs={'l1': {%s}}", covers[_i].tlb);
+    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
+    free(text);
+    truth_results("k20c", &results);
+    say_covers(&results, covers[_i].region, covers[_i].entries,
+               covers[_i].one_set);
+    const struct validation v = validated_on(profile, "k20c", 3, &results);
+    if (covers[_i].named == NULL)
+        ck_assert_uint_eq(v.doubted, 0);
+    else
+        ck_assert_int_eq(
+            results_edit(&results, "tlb_l1", covers[_i].named)->status,
+            STATUS_IN_DOUBT);
+    ck_assert_int_eq(results_edit(&results, "tlb_l1", "miss_penalty")->status,
+                     STATUS_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* ---- an L2 in parts ---------------------------------------------------- */
 
 static char *gpu_of_parts(void)
@@ -873,6 +972,8 @@ Suite *suite_truth_validate(void)
                         COUNT_OF(penalty_told));
     tcase_add_test(t, lines_that_are_not_known_are_those_in_front);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
+    tcase_add_loop_test(t, what_an_entry_covers_is_asked, 0,
+                        (int)COUNT_OF(covers));
     tcase_add_test(t, an_l2_in_parts_is_foretold);
     tcase_add_test(t, in_brief_sums_are_told);
     tcase_add_loop_test(t, what_contradicts_is_in_doubt_unasked, 0, 3);

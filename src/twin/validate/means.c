@@ -520,13 +520,22 @@ static int try_shared(struct trying *t)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
+/* Of few pages several laps are timed, so that what a load costs is known as
+ * well as of many. */
+static char *pages_in_turn(double pages, double region)
+{
+    enum { LOADS = 64 };
+    return xasprintf("visit readers=global.cg steps=3x0:%.0f:1,%.0fx!0:%.0f:1 "
+                     "piece=2097152 apart=%.0f",
+                     pages, ceil(LOADS / pages), pages, region);
+}
+
 /* Pages one after the other: some that the TLB holds, and half as many again
  * as it can. */
-static int try_tlb(struct trying *t, unsigned level)
+static int try_penalty(struct trying *t, unsigned level, const char *name)
 {
     enum { PAGES_MOST = 6000, FEW = 5 };
-    char name[8], next[8];
-    snprintf(name, sizeof name, "tlb_l%u", level);
+    char next[8];
     snprintf(next, sizeof next, "tlb_l%u", level + 1);
     const double entries = told_number(&t->told, name, "entries");
     const double region = told_number(&t->told, name, "region");
@@ -538,11 +547,8 @@ static int try_tlb(struct trying *t, unsigned level)
         few > entries || (beyond > 0 && many * region > beyond))
         return 0;
     struct cost hit = {0}, miss = {0};
-    static const char form[] =
-        "visit readers=global.cg steps=3x0:%.0f:1,!0:%.0f:1 piece=2097152 "
-        "apart=%.0f";
-    char *const held = xasprintf(form, few, few, region);
-    char *const lost = xasprintf(form, many, many, region);
+    char *const held = pages_in_turn(few, region);
+    char *const lost = pages_in_turn(many, region);
     int status = cost_of(t, held, &hit);
     if (status == 0)
         status = cost_of(t, lost, &miss);
@@ -551,6 +557,20 @@ static int try_tlb(struct trying *t, unsigned level)
     free(held);
     free(lost);
     return status != 0 && trying_excused(t) ? 0 : status;
+}
+
+/* Places of a penalty lie by what an entry covers: that is asked before, if
+ * more than means is. */
+static int try_tlb(struct trying *t, unsigned level)
+{
+    enum { HIDDEN = 3 }; /* the second one holds too much to ask of others */
+    char name[8], front[8];
+    snprintf(name, sizeof name, "tlb_l%u", level);
+    snprintf(front, sizeof front, "tlb_l%u", level - 1);
+    const int status = t->means_only || level == HIDDEN
+                           ? 0
+                           : try_region(t, name, level > 1 ? front : NULL);
+    return status == 0 ? try_penalty(t, level, name) : status;
 }
 
 bool trying_level(struct trying *t, const char *component, struct level *level)

@@ -60,10 +60,12 @@ static unsigned runs_for(const struct asked *asked,
     return gap > 25 ? 3 : gap > 8 ? 7 : 25;
 }
 
+/* How near mappings lie at most. */
+enum { GRANULE = 2 << 20 };
+
 /* Of a TLB the places are mappings, as far apart as an entry covers. */
 static char *extra_of(const struct subject *s, const struct cache_shape *shape)
 {
-    enum { GRANULE = 2 << 20 };
     return trying_tlb(s->component) ? xasprintf(" piece=%d apart=%llu", GRANULE,
                                                 (unsigned long long)shape->line)
                                     : xstrdup("");
@@ -288,9 +290,7 @@ static int try_subject(struct trying *t, const struct subject *row)
         return asked != 0 && trying_excused(t) ? 0 : asked;
     }
     if (!is_known(t, s->component))
-        return trying_tlb(s->component) && s->front != NULL && !t->means_only
-                   ? try_region(t, s->component, s->front)
-                   : 0;
+        return 0;
     if (t->means_only || !suspicion_draw(t, &suspicion))
         compare_derived(t, s->component);
     int status = 0;

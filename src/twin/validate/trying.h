@@ -119,7 +119,7 @@ int twin_fits(struct trying *trying, const char *component, double bytes,
               bool *fits);
 /* … and whether the size does, and not a line more; or else it is repaired. */
 int try_size(struct trying *trying, const char *component);
-/* region.c: what an entry of a TLB covers of which no set is known. */
+/* region.c: what an entry of a TLB covers, behind the one in front or NULL. */
 int try_region(struct trying *trying, const char *component, const char *front);
 /* structure.c: which lines push each other out. */
 int try_structure(struct trying *trying);
