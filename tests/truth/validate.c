@@ -680,6 +680,7 @@ static const struct {
     const char *named; /* NULL: it is right */
 } covers[] = {
     /* one set */
+    {"'page': 1048576, 'entries': 16, 'policy': 'lru'", 1, 16, true, NULL},
     {PAIRS ", 'entries': 16, 'policy': 'lru'", 4, 16, true, NULL},
     {PAIRS ", 'entries': 16, 'policy': 'lru'", 8, 16, true, "region"},
     {PAIRS ", 'entries': 16, 'policy': 'lru'", 2, 16, true, "region"},

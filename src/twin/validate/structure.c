@@ -71,6 +71,13 @@ static char *extra_of(const struct subject *s, const struct cache_shape *shape)
                                     : xstrdup("");
 }
 
+/* Several regions of one mapping would be several lines. */
+static bool has_mappings(const struct subject *s,
+                         const struct cache_shape *shape)
+{
+    return !trying_tlb(s->component) || shape->line >= GRANULE;
+}
+
 /* Of L2 what is loaded first, in another set, brings the translation. */
 static const char *lead_of(const struct subject *s,
                            const struct cache_shape *shape)
@@ -123,7 +130,7 @@ bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
     const double window = told_number(&t->told, "tlb", "page_window");
     struct drawing d = {.shape = shape, .rng = &t->rng};
     d.asked.reader = s->reader;
-    if (shape != NULL && set_cuts(t, s, &d.asked)) {
+    if (shape != NULL && has_mappings(s, shape) && set_cuts(t, s, &d.asked)) {
         d.fine = has_offsets(s) ? FINE : 0;
         d.unit = trying_tlb(s->component) ? shape->line : 1;
         d.span = span_of(s, shape, window > 0 ? (uint64_t)window : UINT64_MAX);
