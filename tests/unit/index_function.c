@@ -38,6 +38,20 @@ START_TEST(members_that_add_nothing_are_counted)
 }
 END_TEST
 
+/* Of 0x15, 0xa5 and 0x45 the XOR of the first and the third has none below 16,
+ * and none has none below 256. */
+START_TEST(masks_that_are_one_but_for_higher_bits_tell_of_these)
+{
+    struct index_function f = {.masks = 3, .mask = {0x15, 0xa5, 0x45}};
+    const uint64_t high = index_function_without(&f, 15);
+    ck_assert_uint_ne(high, 0);
+    ck_assert_uint_eq(high & 15, 0);
+    ck_assert_uint_eq(index_function_without(&f, 255), 0);
+    f.masks = 0;
+    ck_assert_uint_eq(index_function_without(&f, 15), 0);
+}
+END_TEST
+
 static uint64_t by_xor(uint64_t line)
 {
     return parity(line & 0x15) | parity(line & 0xa2) << 1;
@@ -241,6 +255,7 @@ Suite *suite_index_function(void)
     TCase *t;
     Suite *const suite = suite_of("index_function", 10, &t);
     tcase_add_test(t, members_that_add_nothing_are_counted);
+    tcase_add_test(t, masks_that_are_one_but_for_higher_bits_tell_of_these);
     tcase_add_test(t, masks_are_those_of_the_index);
     tcase_add_test(t, a_remainder_is_told);
     tcase_add_test(t, slices_by_a_remainder_and_sets_by_xor_are_told_together);

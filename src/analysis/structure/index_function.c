@@ -228,6 +228,25 @@ bool index_function_holds(struct index_function *f)
     return true;
 }
 
+uint64_t index_function_without(const struct index_function *f, uint64_t bits)
+{
+    uint64_t taken[INDEX_BITS_MOST] = {0}; /* by their highest of these bits */
+    for (size_t i = 0; i < f->masks; i++) {
+        uint64_t v = f->mask[i];
+        for (size_t b = INDEX_BITS_MOST; b-- > 0;)
+            if ((v & bits) >> b & 1) {
+                if (taken[b] == 0) {
+                    taken[b] = v;
+                    break;
+                }
+                v ^= taken[b];
+            }
+        if ((v & bits) == 0)
+            return v;
+    }
+    return 0;
+}
+
 uint64_t index_function_sets(const struct index_function *f)
 {
     return f->masks > 0 ? (uint64_t)1 << f->masks : f->modulus / f->every;

@@ -57,6 +57,8 @@ bool index_function_holds(struct index_function *f);
 /* True if both together do, as of slices by a remainder with sets and others by
  * XORs. */
 bool index_function_holds_sliced(struct index_function *f);
+/* An XOR of masks, not 0, that has none of these bits; 0: there is none. */
+uint64_t index_function_without(const struct index_function *f, uint64_t bits);
 /* As many as it tells apart. */
 uint64_t index_function_sets(const struct index_function *f);
 

@@ -15,6 +15,11 @@
  * Address bits whose XOR is one for all lines of each slice are among those
  * that choose it.  Where memory is in pages of which nobody knows the place,
  * that is so of the lines of one page alone.
+ *
+ * What is loaded one after the other is spread over all slices, so a page has
+ * lines of each.  An XOR of bits that are all above a page would keep pages out
+ * of slices; it is found where what lies far apart does not wait for another
+ * reason, as in windows of pages.  Then nearer lines are counted, too.
  */
 #include <math.h>
 #include <string.h>
@@ -318,9 +323,12 @@ static size_t fewest_of(const struct slices *s, const struct field *f)
  * Poisson's law; small where slices are not equal, and one may have none. */
 static double chance_of_fewest(const struct field *f, size_t fewest)
 {
-    const double mean = (double)f->lines / (double)f->slices;
-    double chance = 0, term = exp(-mean);
-    for (size_t k = 0; k <= fewest; term *= mean / (double)++k)
+    const double mean = (double)f->lines / (double)f->slices,
+                 least = (double)fewest;
+    double chance = 0;
+    /* From its largest term down: the first is 0 of a mean above 745. */
+    double term = exp(least * log(mean) - mean - lgamma(least + 1));
+    for (size_t k = fewest + 1; k-- > 0; term *= (double)k / mean)
         chance += term;
     return chance * (double)f->slices;
 }
@@ -331,7 +339,9 @@ static double chance_of_none(const struct field *f)
     return chance_of_fewest(f, 0);
 }
 
-static void report_slices(const struct slices *s, const struct field *f)
+/* Beside as many that others tell of; 0: none do. */
+static void report_slices(const struct slices *s, const struct field *f,
+                          size_t others)
 {
     const size_t fewest = fewest_of(s, f);
     struct finding *const found = lab_finding(s->lab, "l2", "slices");
@@ -347,6 +357,11 @@ static void report_slices(const struct slices *s, const struct field *f)
         chance_of_fewest(f, fewest) < UNEQUAL) {
         finding_value(found, STATUS_AT_LEAST, value_number((double)f->slices));
         finding_because(found, why_slices_crowded, f->lines, f->slices);
+    } else if (others > 0 && others != f->slices) {
+        finding_value(found, STATUS_IN_DOUBT, value_number((double)f->slices));
+        finding_interval(found, (double)u64_min(f->slices, others),
+                         (double)u64_max(f->slices, others), -1);
+        finding_because(found, why_slices_unlike, others, f->slices);
     }
 }
 
@@ -369,16 +384,57 @@ static struct field field_of(uint64_t bytes, size_t lines, size_t which)
  * nearer ones are asked, and those of one page, and each more often. */
 enum { NEARER = 32 };
 
+/* What line 0 costs in turn with one `step` from it. */
+static double cost_beside(const struct slices *s, const struct field *f,
+                          uint64_t step)
+{
+    struct field two = {
+        .bytes = f->bytes, .step = step, .lines = 2, .laps = LAPS_AGAIN};
+    return ask_lines(
+        &(struct slices){
+            .lab = s->lab, .timers = {"0"}, .warps = 1, .flight = 1},
+        &two, 0, "")[0];
+}
+
+/* True if a line costs more in turn with one that differs in the lowest of
+ * these bits than with one nearby, by an eighth at least: bits of a window, for
+ * a TLB has both translations. */
+static bool is_window(const struct slices *s, const struct field *f,
+                      uint64_t bits)
+{
+    const double near = cost_beside(s, f, LINE),
+                 far = cost_beside(s, f, bits & -bits);
+    return far > near + near / 8;
+}
+
+/* True if an XOR of bits above a page is one for all lines of each slice.  What
+ * no window explains may still be slices: *others. */
+static bool is_misled(const struct slices *s, const struct field *f,
+                      size_t *others)
+{
+    struct index_function masks;
+    uint64_t high = 0;
+    if (find_masks(f, &masks) > 0)
+        high = UNIT * index_function_without(&masks, (HOMES_PAGE - 1) / UNIT);
+    index_function_end(&masks);
+    if (high != 0 && !is_window(s, f, high))
+        *others = u64_max(*others, f->slices);
+    return high != 0;
+}
+
 static const char *sort_nearer(const struct slices *s, struct field *f,
-                               uint64_t bytes, size_t lines)
+                               uint64_t bytes, size_t lines, size_t *others)
 {
     const char *why = why_slices_mixed;
+    bool misled = true;
     for (uint64_t now = bytes, before = 0;
-         lab_ok(s->lab) && why == why_slices_mixed && now != before;
+         lab_ok(s->lab) && misled && now != before;
          before = now, now = u64_max(now / NEARER, HOMES_PAGE)) {
         *f = field_of(now, lines, 0);
         f->laps = before == 0 ? LAPS : LAPS_AGAIN;
         why = sort_lines(s, f);
+        misled =
+            why == why_slices_mixed || (why == NULL && is_misled(s, f, others));
     }
     return why;
 }
@@ -404,10 +460,49 @@ static void sort_others(const struct slices *s, struct field *all)
     }
 }
 
+/* Whether so few slices are those that a page has lines of. */
+static bool tells_fewer(const struct slices *s, const struct field *page,
+                        const struct field *all)
+{
+    return page->slices < all->slices &&
+           page->lines >= LINES_EACH * all->slices &&
+           chance_of_fewest(page, fewest_of(s, page)) >= UNEQUAL;
+}
+
+/* If far lines tell none, of those of a page, which may tell of fewer slices.
+ */
+static void report_bits_of(const struct slices *s, const struct field *all,
+                           size_t lines, size_t *others)
+{
+    /* An odd number of equal ones is no multiple of what one XOR tells apart.
+     */
+    if (all->slices % 2 == 1) {
+        lab_absent(s->lab, "l2", "slice_bits");
+        return;
+    }
+    if (report_bits(s, all))
+        return;
+    struct field page = field_of(HOMES_PAGE, lines, 0);
+    page.laps = all->laps;
+    const char *why = why_slices_no_bits;
+    if (all->bytes > HOMES_PAGE)
+        why = sort_lines(s, &page);
+    if (!lab_ok(s->lab))
+        return;
+    if (why == NULL && tells_fewer(s, &page, all))
+        *others = page.slices;
+    if (why == NULL && report_bits(s, &page))
+        return;
+    lab_refuse(s->lab, "*.slice_bits", "%s",
+               why != NULL ? why : why_slices_no_bits);
+    lab_cite_none(s->lab, "*.slice_bits", page.last);
+}
+
 static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
 {
     struct field all;
-    const char *why = sort_nearer(s, &all, bytes, lines);
+    size_t others = 0;
+    const char *why = sort_nearer(s, &all, bytes, lines, &others);
     if (!lab_ok(s->lab))
         return;
     if (why != NULL) {
@@ -416,26 +511,9 @@ static void ask_slices(const struct slices *s, uint64_t bytes, size_t lines)
         return;
     }
     sort_others(s, &all);
-    report_slices(s, &all);
-    /* An odd number of equal ones is no multiple of what one XOR tells apart.
-     */
-    if (all.slices % 2 == 1) {
-        lab_absent(s->lab, "l2", "slice_bits");
-        return;
-    }
-    if (report_bits(s, &all))
-        return;
-    struct field page = field_of(HOMES_PAGE, lines, 0);
-    page.laps = all.laps;
-    if (all.bytes > HOMES_PAGE)
-        why = sort_lines(s, &page);
-    else
-        why = why_slices_no_bits;
-    if (!lab_ok(s->lab) || (why == NULL && report_bits(s, &page)))
-        return;
-    lab_refuse(s->lab, "*.slice_bits", "%s",
-               why != NULL ? why : why_slices_no_bits);
-    lab_cite_none(s->lab, "*.slice_bits", page.last);
+    lab_finding(s->lab, "l2", "slices"); /* stands before its bits */
+    report_bits_of(s, &all, lines, &others);
+    report_slices(s, &all, others);
 }
 
 /* Of these SMs every second one times, and the others hammer; false if there
