@@ -882,26 +882,22 @@ static bool is_uncertain(const struct trace_fit *fit)
  * and chance, up to so many. */
 enum { WAYS_SHOWN = 25 };
 
-/* Of calls in laps over half as much code as this level serves those that cost
- * more than a hit: so many the clock tells wrongly. */
-static double late_share(const struct cache_question *q)
-{
-    const struct plateau *const p = &q->curve->plateau[q->i];
-    size_t calls = 0, late = 0;
-    for (size_t k = p->first; k <= (p->first + p->last) / 2; k++) {
-        const struct point *const lap = &q->curve->point[k];
-        calls += lap->count;
-        late += hits_above(lap->calls, lap->count, q->path->limit[q->i]);
-    }
-    return (double)late / (double)calls;
-}
-
-/* What the clock may tell wrongly of lines that fit: no more than of laps that
- * do, by five deviations. */
+/* What the clock may tell wrongly of so many calls of lines that fit: no more
+ * than of laps over half as much code as this level serves, by five deviations
+ * of either number; of these there are few, and none may be late where some of
+ * the others are. */
 static double late_most(const struct cache_question *q, double fitting)
 {
-    const double late = late_share(q) * fitting;
-    return late + 5 * sqrt(late + 1);
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    double calls = 0, late = 0;
+    for (size_t k = p->first; k <= (p->first + p->last) / 2; k++) {
+        const struct point *const lap = &q->curve->point[k];
+        calls += (double)lap->count;
+        late +=
+            (double)hits_above(lap->calls, lap->count, q->path->limit[q->i]);
+    }
+    const double times = fitting / calls;
+    return late * times + 5 * sqrt((late + 1) * times * (1 + times) + 1);
 }
 
 /* Sets of more ways than that overflow by a few lines if they are others, be it
@@ -913,13 +909,13 @@ static bool overflows(const struct cache_question *q,
     return fit->missed > late_most(q, fit->fitting);
 }
 
-/* Whether sets that are others would be seen to: of lines that a nearer cache
- * has hardly any call comes so far. */
+/* Whether sets that are others would be seen to, by three deviations: of lines
+ * that a nearer cache has hardly any call comes so far. */
 static bool would_overflow(const struct cache_question *q,
                            const struct trace_fit *fit)
 {
-    const double spread = 0.4 / sqrt((double)fit->model_ways);
-    return spread * fit->fitting > late_most(q, fit->fitting);
+    const double more = 0.4 / sqrt((double)fit->model_ways) * fit->fitting;
+    return more - 3 * sqrt(more) > late_most(q, fit->fitting);
 }
 
 /* Of fewer ways chance and noise may be what no model has; but not if sets that
