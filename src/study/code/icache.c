@@ -118,6 +118,14 @@ static int by_cycles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What calls cost that one level serves.  They differ by where the function
+ * lies, which is no noise of which several deviations lie near: of a step three
+ * times as much would, and with it what is late by a part of a miss. */
+static struct undisturbed calls_cost(const double *cycles, size_t count)
+{
+    return undisturbed_of(cycles, count, assume(ASSUME_CODE_STRAY) / 3);
+}
+
 static int by_lines(const void *a, const void *b)
 {
     const uint64_t x = ((const struct point *)a)->lines;
@@ -244,9 +252,7 @@ static void settle_late(struct lab *lab, struct curve *c)
     for (size_t i = 1; lab_ok(lab) && i < c->plateau_count; i++) {
         struct plateau *const p = &c->plateau[i];
         const struct mode_samples calls = calls_of(lab, c, p->first, p->last);
-        const double cycles =
-            undisturbed_of(calls.sorted, calls.count, assume(ASSUME_CODE_STRAY))
-                .cycles;
+        const double cycles = calls_cost(calls.sorted, calls.count).cycles;
         if (cycles < p->value * (1 - code_levels_apart) &&
             cycles > p[-1].value * (1 + code_levels_apart))
             p->value = cycles;
@@ -271,8 +277,7 @@ static bool is_of_loop(const struct curve *c, size_t i, double value,
 static double strays_to(const struct mode_samples *calls, int side)
 {
     enum { DEVIATIONS = 3 };
-    const struct undisturbed u =
-        undisturbed_of(calls->sorted, calls->count, assume(ASSUME_CODE_STRAY));
+    const struct undisturbed u = calls_cost(calls->sorted, calls->count);
     return u.cycles + side * DEVIATIONS * u.spread;
 }
 
@@ -1195,7 +1200,7 @@ static struct undisturbed cost_of(struct cache_question *q, size_t level)
         if (code_judged(d, i) && d->cycles[i] <= most &&
             code_served(q->path, d->cycles[i]) == level)
             cost[count++] = d->cycles[i];
-    return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
+    return calls_cost(cost, count);
 }
 
 /* What all calls cost in the laps of a plateau: of those that were chosen by
@@ -1211,7 +1216,7 @@ static struct undisturbed plateau_cost(struct cache_question *q, size_t i)
     for (size_t k = 0; k < calls.count; k++)
         if (!q->curve->hidden[i] || code_served(q->path, calls.sorted[k]) == i)
             cost[count++] = calls.sorted[k];
-    return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
+    return calls_cost(cost, count);
 }
 
 /* What calls cost more in laps of the next plateau than in this one's. */
