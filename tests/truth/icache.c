@@ -603,6 +603,28 @@ START_TEST(a_late_shape_has_all_policies)
 }
 END_TEST
 
+/* Calls bring few lines of ages to each set, and none that is apart or fits
+ * tells of ten ways or eleven.  Expected: ten.  Buggy result: eleven, which lru
+ * and chance liked best, and no others were thought of with ages. */
+START_TEST(ages_have_ways_of_their_own)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 isa/default/O3=10 clock_overhead=32 caches={} "
+                 "caches/i0={'line': 128, 'sector': 128, 'sets': 11, "
+                 "           'ways': 5} "
+                 "caches/i1={'line': 128, 'sector': 32, 'sets': 41, "
+                 "           'ways': 10, 'policy': {'kind': 'rrip', 'most': 3, "
+                 "           'insert': 2, 'hit': 0}} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 6, 'i1': 57, 'memory': 306}"),
+        "icache");
+    ck_assert(is_true(findings, "icache_l1", "ways", 10, 0));
+    ck_assert(is_true(findings, "icache_l1", "size", 52480, 0));
+    ck_assert_str_eq(truth_text(findings, "icache_l1.policy", "value"), "rrip");
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines of which a call brings half, and what comes ahead the others, most of
  * the time: half as long in twice as many sets they foretell nearly as much. */
 START_TEST(lines_that_mostly_come_whole_are_as_long)
@@ -1253,6 +1275,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, two_short_lines_are_no_longer_one);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
     tcase_add_test(t, a_late_shape_has_all_policies);
+    tcase_add_test(t, ages_have_ways_of_their_own);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);

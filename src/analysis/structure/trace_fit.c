@@ -236,6 +236,23 @@ static enum explained explained_by(struct trace_shapes *s)
                                                             : EXPLAINED;
 }
 
+/* Of policies that are certain: where what explains visits best is wrong about
+ * more than the clock tells wrongly, the shape that is there may have looked
+ * worse by lru, which is first asked of all, than others. */
+static enum explained try_certain(struct trace_search *t,
+                                  struct trace_shapes *s)
+{
+    trace_shapes_certain(s);
+    remember_best(t, s);
+    const enum explained first = explained_by(s);
+    if (first == EXPLAINED_WELL)
+        return first;
+    trace_shapes_unlike_lru(s);
+    remember_best(t, s);
+    const enum explained second = explained_by(s);
+    return second != NOT_EXPLAINED ? second : first;
+}
+
 /* Shapes with lines of so many sectors: how well the best explains the visits.
  * Where victims of shorter lines are of chance those of longer ones are.
  */
@@ -244,9 +261,7 @@ static enum explained try_lines(struct trace_search *t, struct trace_shapes *s,
 {
     trace_shapes_lines(s, sectors * t->range.sector);
     if (by_shorter != EXPLAINED_BY_CHANCE) {
-        trace_shapes_certain(s);
-        remember_best(t, s);
-        const enum explained certain = explained_by(s);
+        const enum explained certain = try_certain(t, s);
         if (certain != NOT_EXPLAINED)
             return certain;
     }
@@ -495,17 +510,30 @@ static void remember_alike(struct trace_search *t,
     remember_same_room(t, best);
 }
 
+/* With every policy, and a few ways less or more. */
+static void remember_around(struct trace_search *t, struct trace_model c)
+{
+    for (c.policy = 0; c.policy < TRACE_POLICIES; c.policy++)
+        remember_ways(t, c);
+}
+
 /* Shapes are compared by few policies, and only the best of them is thought of
  * with all, and of chance with all ways: another may turn out better than it,
- * and be better yet with one of those. */
+ * and be better yet with one of those.  What is wrong about more than the clock
+ * tells wrongly may be so since ways that suit a policy do not suit the one
+ * that is there. */
 static void remember_of_likeliest(struct trace_search *t)
 {
-    const struct trace_model c = likeliest(t)->c;
-    remember_policies(t, c);
+    const struct trace_rival *const r = likeliest(t);
+    const struct trace_model c = r->c;
     if (trace_model_is_chance(&c)) {
+        remember_policies(t, c);
         remember_weighted(t, &c);
         remember_ways(t, c);
-    }
+    } else if (trace_rival_agrees(r, &t->outcome) < 1 - TRACE_WRONG)
+        remember_around(t, c);
+    else
+        remember_policies(t, c);
 }
 
 /* ---- the verdict -------------------------------------------------------- */

@@ -26,7 +26,7 @@ struct trace_policy {
     double uneven;
 };
 extern const struct trace_policy trace_policies[];
-enum { TRACE_LRU, TRACE_FIFO };
+enum { TRACE_LRU, TRACE_FIFO, TRACE_TREE = 3, TRACE_AGES };
 enum { TRACE_RANDOM = 6, TRACE_WEIGHTED, TRACE_MOST_WEIGHTED };
 enum { TRACE_POLICIES = 12 };
 enum { TRACE_INDEX_BITS = 32, TRACE_SHIFT_MOST = 3 };

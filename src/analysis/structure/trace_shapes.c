@@ -105,7 +105,7 @@ struct pieces {
     const struct trace_shapes *s;
     const struct trace_model *of;
     void (*work)(struct trace_shapes *s, const struct pieces *p, size_t piece);
-    void (*sets)(struct trace_shapes *s, uint64_t sets);
+    void (*try_of)(struct trace_shapes *s, uint64_t sets);
     size_t policies, judged;
     struct found *found;
     size_t count;
@@ -232,29 +232,41 @@ void trace_shapes_lru(struct trace_shapes *s, uint64_t sets)
     free(depth);
 }
 
-static void try_random(struct trace_shapes *s, uint64_t sets)
+static void try_sets(struct trace_shapes *s, uint64_t sets, size_t policy,
+                     size_t judged)
 {
-    struct trace_model c = {.line = s->line,
-                            .sets = sets,
-                            .shift = s->shift,
-                            .policy = TRACE_RANDOM};
-    pick_sets(s, sets, SECOND_JUDGED);
+    struct trace_model c = {
+        .line = s->line, .sets = sets, .shift = s->shift, .policy = policy};
+    pick_sets(s, sets, judged);
     for (c.ways = ways_least(s, sets); c.ways <= ways_most(s, sets); c.ways++)
         try_candidate(s, &s->picked, c);
 }
 
-static void try_sets(struct trace_shapes *s, const struct pieces *p,
-                     size_t piece)
+static void try_random(struct trace_shapes *s, uint64_t sets)
 {
-    p->sets(s, piece + 1);
+    try_sets(s, sets, TRACE_RANDOM, SECOND_JUDGED);
+}
+
+/* The tree and the ages, by which others come into the first few than by lru.
+ */
+static void try_unlike_lru(struct trace_shapes *s, uint64_t sets)
+{
+    try_sets(s, sets, TRACE_TREE, FIRST_JUDGED);
+    try_sets(s, sets, TRACE_AGES, FIRST_JUDGED);
+}
+
+static void try_number(struct trace_shapes *s, const struct pieces *p,
+                       size_t piece)
+{
+    p->try_of(s, piece + 1);
 }
 
 /* All shapes with a policy. */
 static void try_shapes(struct trace_shapes *s,
-                       void (*sets)(struct trace_shapes *, uint64_t))
+                       void (*try_of)(struct trace_shapes *, uint64_t))
 {
-    struct pieces p = {.work = try_sets,
-                       .sets = sets,
+    struct pieces p = {.work = try_number,
+                       .try_of = try_of,
                        .count = (size_t)(s->range->most / (double)s->line)};
     do_all(s, &p);
 }
@@ -522,6 +534,16 @@ void trace_shapes_certain(struct trace_shapes *s)
     if (s->range->own_least > 0 &&
         (s->count == 0 || s->kept[0].sets <= TRACE_FEW_SETS))
         try_touched(s);
+}
+
+void trace_shapes_unlike_lru(struct trace_shapes *s)
+{
+    s->count = 0;
+    try_shapes(s, try_unlike_lru);
+    keep_best(s, FIRST_KEPT);
+    judge_whole(s, 12);
+    try_policies(s, TRACE_RANDOM, 0, 6);
+    try_neighbour(s);
 }
 
 void trace_shapes_random(struct trace_shapes *s)

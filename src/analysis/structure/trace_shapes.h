@@ -30,8 +30,10 @@ void trace_shapes_lines(struct trace_shapes *s, uint64_t line);
  * first visits of some sets: what all shapes are first tried by. */
 void trace_shapes_lru(struct trace_shapes *s, uint64_t sets);
 /* Keeps the best of all shapes, the best one first: of policies that are
- * certain, or of random victims. */
+ * certain, by lru first; by policies that are least like it first; or of random
+ * victims. */
 void trace_shapes_certain(struct trace_shapes *s);
+void trace_shapes_unlike_lru(struct trace_shapes *s);
 void trace_shapes_random(struct trace_shapes *s);
 struct trace_shapes trace_shapes_new(const struct trace *trace,
                                      const struct trace_range *range);
