@@ -13,7 +13,9 @@
  * more or less; of a shape that is not the cache's a fourth, 75 and 8.  These
  * are five deviations apart, so the true shape is among the best of a few
  * thousand; next to it come as many as share its sets, with a few ways more or
- * less, and with twice and half the sets, which the longer runs tell apart. */
+ * less, and with twice and half the sets, which the longer runs tell apart.
+ * Of ages and of large trees more is not as lru foretells, and the true shape
+ * may be missed (trace_shapes_unlike_lru). */
 enum { FIRST_JUDGED = 300, SECOND_JUDGED = 1500 };
 enum { FIFO_PART = 3, FIRST_KEPT = 64, FEW_KEPT = 8 };
 enum { LESS_MOST = 12, SECOND_POLICIES = 3 };
