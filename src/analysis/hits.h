@@ -58,6 +58,11 @@ static inline double hits_miss_margin(double low, double high)
 /* Clearly many of a ring's loads: spikes are one in fifty at most. */
 enum { HITS_CLEARLY = 12 };
 
+/* The middle of what the cheapest kind of load costs, where others cost more:
+ * the first above which, as far as the cheapest few lie below it, are no more
+ * than below it. */
+double hits_cheapest(const double *cycles, size_t count);
+
 /* What finds L2 near may cost little more than a hit, where as much finds it
  * far: then a half of both is above all near ones.  The least that such loads
  * cost, timing included; `half` where they are no clear share, or within four

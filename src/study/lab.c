@@ -967,8 +967,9 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
 
 /* Of an L2 in two parts a near hit may cost less than half-way to the mean of
  * near and far, and is no hit of an SM's cache.  Other than that of a trace,
- * nobody measured what timing adds to such loads: the cheapest few tell, which
- * hit the first cache; if they did not, it seems more, and nothing is told. */
+ * nobody measured what timing adds to such loads: the cheapest tell, which hit
+ * the first cache, by their middle, since the very cheapest are that by noise;
+ * if they did not, it seems more, and nothing is told. */
 double lab_least_miss(const struct lab *lab, const struct level_row *row,
                       const struct column *c, double half)
 {
@@ -977,7 +978,7 @@ double lab_least_miss(const struct lab *lab, const struct level_row *row,
         row->behind != LEVEL_COUNT ? fact_bracket(lab, row->behind) : own;
     if (!row->of_sm || c->count == 0)
         return half;
-    const double timed = stats_quantile(c->at, c->count, 0.005) - first->hit;
+    const double timed = hits_cheapest(c->at, c->count) - first->hit;
     return hits_least_miss(c->at, c->count, own->hit, timed, half);
 }
 

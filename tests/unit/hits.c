@@ -196,6 +196,30 @@ START_TEST(hits_that_deviate_are_no_near_misses)
 }
 END_TEST
 
+/* Of every so many one costs 36, the others so much more, of that deviation. */
+static double cheapest_of(size_t every, double more, double deviation)
+{
+    double cycles[4 * DEVIATING];
+    struct rng rng;
+    rng_seed(&rng, 3);
+    for (size_t i = 0; i < COUNT_OF(cycles); i++)
+        cycles[i] = round(36 + (i % every != 0 ? more : 0) +
+                          deviation * rng_normal(&rng));
+    return hits_cheapest(cycles, COUNT_OF(cycles));
+}
+
+/* Buggy result: the cheapest of 200, 23 where hits deviate by 5 cycles. */
+START_TEST(the_cheapest_kind_is_told_by_its_middle)
+{
+    for (size_t every = 1; every <= 16; every *= 2) {
+        ck_assert_double_eq(cheapest_of(every, 240, 0), 36);
+        ck_assert_double_eq_tol(cheapest_of(every, 240, 1), 36, 1.5);
+        ck_assert_double_eq_tol(cheapest_of(every, 240, 5), 36, 3);
+        ck_assert_double_eq_tol(cheapest_of(every, 60, 5), 36, 3);
+    }
+}
+END_TEST
+
 START_TEST(the_nearest_between_two_numbers)
 {
     ck_assert_uint_eq(u64_within(2, 1, 9), 2);
@@ -224,6 +248,7 @@ Suite *suite_hits(void)
     tcase_add_loop_test(t, what_is_there_around_one_goes_to_the_first_gap, 0,
                         (int)COUNT_OF(around));
     tcase_add_test(t, hits_that_deviate_are_no_near_misses);
+    tcase_add_test(t, the_cheapest_kind_is_told_by_its_middle);
     tcase_add_test(t, the_nearest_between_two_numbers);
     return suite;
 }

@@ -144,17 +144,37 @@ START_TEST(size_and_ways_of_any_policy)
 END_TEST
 
 /* Looks that push out more than a line each leave ever fewer. */
+/* Of 250 lines that are there as many are seen as of 63. */
+START_TEST(where_hits_are_late_each_tells_less)
+{
+    struct occupancy_looks l = {.members = 1000,
+                                .looks = 1,
+                                .seen = {4000, 4000, 4000, 4000},
+                                .there = {1000, 1000, 1000, 1000}};
+    struct occupancy sure, late;
+    occupancy_of_looks(&l, &sure);
+    l.late = 0.75;
+    for (size_t q = 0; q < OCCUPANCY_QUARTERS; q++)
+        l.there[q] /= 4;
+    occupancy_of_looks(&l, &late);
+    ck_assert_double_eq_tol(late.lines, sure.lines, 1e-6);
+    /* sqrt(p (1 - p)) of a sixteenth, four times, for that of a quarter */
+    ck_assert_double_eq_tol(late.error, 2.236 * sure.error, 0.01 * sure.error);
+}
+END_TEST
+
 START_TEST(what_drifts_is_told)
 {
-    struct occupancy_looks l = {.members = 1000, .looks = 40,
+    struct occupancy_looks l = {.members = 1000,
+                                .looks = 40,
                                 .seen = {4000, 4000, 4000, 4000},
                                 .there = {1000, 900, 800, 700}};
     struct occupancy o;
     occupancy_of_looks(&l, &o);
     ck_assert(o.drifts);
     for (size_t q = 0; q < OCCUPANCY_QUARTERS; q++)
-        l.there[q] = 4000 * (245.5 - 10.0 * (double)q) /
-                     (995.5 - 10.0 * (double)q);
+        l.there[q] =
+            4000 * (245.5 - 10.0 * (double)q) / (995.5 - 10.0 * (double)q);
     occupancy_of_looks(&l, &o);
     ck_assert(!o.drifts);
     ck_assert_double_eq_tol(o.lines, 250, 1e-6);
@@ -216,9 +236,8 @@ END_TEST
  * Some 980 lines were not looked at. */
 START_TEST(what_was_never_there_is_not_sure)
 {
-    const struct occupancy_looks l = {.members = 1000,
-                                      .looks = 40,
-                                      .seen = {100, 100, 100, 100}};
+    const struct occupancy_looks l = {
+        .members = 1000, .looks = 40, .seen = {100, 100, 100, 100}};
     struct occupancy o;
     occupancy_of_looks(&l, &o);
     ck_assert_double_eq_tol(o.error, 980 / 400. * sqrt(400 * 0.5 / 401), 0.02);
@@ -289,6 +308,7 @@ Suite *suite_occupancy(void)
     tcase_add_loop_test(t, size_and_ways_of_any_policy, 0, POLICY_COUNT);
     tcase_add_test(t, what_was_never_there_is_not_sure);
     tcase_add_test(t, few_looks_are_less_sure);
+    tcase_add_test(t, where_hits_are_late_each_tells_less);
     tcase_add_test(t, what_drifts_is_told);
     tcase_add_test(t, two_numbers_that_differ_do_not_join);
     tcase_add_test(t, room_may_end_before_ways_do);

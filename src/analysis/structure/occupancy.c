@@ -11,8 +11,8 @@ static const double chance_most[] = {0, 10.83, 13.82, 16.27};
 /* The mean of the looks before those of a quarter. */
 static double looks_before(const struct occupancy_looks *l, size_t quarter)
 {
-    return fmax(0, ((double)quarter + 0.5) / OCCUPANCY_QUARTERS * l->looks -
-                       0.5);
+    return fmax(0,
+                ((double)quarter + 0.5) / OCCUPANCY_QUARTERS * l->looks - 0.5);
 }
 
 /* After i looks C - i of the other N - i lines are there: so many lines C by
@@ -25,14 +25,15 @@ static double lines_by(const struct occupancy_looks *l, size_t from, size_t to,
     for (size_t q = from; q < to; q++) {
         const double before = looks_before(l, q);
         const double each = l->seen[q] / (l->members - before);
-        hits += l->there[q] + each * before;
+        hits += l->there[q] / (1 - l->late) + each * before;
         weight += each;
     }
     *per_hit = 1 / weight;
     return hits / weight;
 }
 
-/* Hits are drawn with one chance; half a hit keeps that from none or all. */
+/* Hits are drawn with one chance; half a hit keeps that from none or all. Where
+ * some are late each that is seen stands for more. */
 static double error_of(const struct occupancy_looks *l, size_t from, size_t to,
                        double per_hit)
 {
@@ -42,7 +43,7 @@ static double error_of(const struct occupancy_looks *l, size_t from, size_t to,
         there += l->there[q];
     }
     const double chance = (there + 0.5) / (seen + 1);
-    return per_hit * sqrt(seen * chance * (1 - chance));
+    return per_hit * sqrt(seen * chance * (1 - chance)) / (1 - l->late);
 }
 
 void occupancy_of_looks(const struct occupancy_looks *l, struct occupancy *o)
@@ -65,11 +66,11 @@ bool occupancy_join(const struct occupancy *a, const struct occupancy *b,
 {
     const double wa = 1 / (a->error * a->error), wb = 1 / (b->error * b->error);
     const double off = a->lines - b->lines;
-    *mean = (struct occupancy){.members = a->members,
-                               .lines = (wa * a->lines + wb * b->lines) /
-                                        (wa + wb),
-                               .error = 1 / sqrt(wa + wb),
-                               .drifts = a->drifts || b->drifts};
+    *mean =
+        (struct occupancy){.members = a->members,
+                           .lines = (wa * a->lines + wb * b->lines) / (wa + wb),
+                           .error = 1 / sqrt(wa + wb),
+                           .drifts = a->drifts || b->drifts};
     return off * off <= chance_most[1] * (1 / wa + 1 / wb);
 }
 
@@ -123,7 +124,8 @@ static double misfit_of(const struct occupancy *seen, size_t count, double pool,
 }
 
 /* Sets may have more ways than the cache has room for lines: an H200's L1 finds
- * 2048 of them, and holds 1924.  More than a quarter more are not thought of. */
+ * 2048 of them, and holds 1924.  More than a quarter more are not thought of.
+ */
 enum { SETS_TRIED = 64 };
 static const double ways_spare = 1.25;
 

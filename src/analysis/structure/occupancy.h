@@ -22,6 +22,7 @@ struct occupancy_looks {
     double looks;   /* lines that were looked at in one */
     /* Of the looks of each quarter of a trial, over all trials. */
     double seen[OCCUPANCY_QUARTERS], there[OCCUPANCY_QUARTERS];
+    double late; /* the share of what was there that seemed not to be */
 };
 
 /* How many were there before the first look. */
@@ -40,16 +41,17 @@ void occupancy_of_looks(const struct occupancy_looks *looks,
 bool occupancy_join(const struct occupancy *a, const struct occupancy *b,
                     struct occupancy *mean);
 
-/* How many of `members` random lines an empty cache takes that has so many equal
- * sets, not all of which need be full when it has no room for more lines. */
+/* How many of `members` random lines an empty cache takes that has so many
+ * equal sets, not all of which need be full when it has no room for more lines.
+ */
 double occupancy_expected(double members, double sets, unsigned ways);
 
 /* The ways of equal sets that explain what was seen. */
 struct occupancy_ways {
     unsigned best, least, most; /* 0: none do */
 };
-/* `held` is what the cache holds; `seen`, of several numbers of members, what is
- * there of those that were drawn from a pool of so many lines. */
+/* `held` is what the cache holds; `seen`, of several numbers of members, what
+ * is there of those that were drawn from a pool of so many lines. */
 void occupancy_ways_of(const struct occupancy *held,
                        const struct occupancy *seen, size_t count, double pool,
                        struct occupancy_ways *ways);

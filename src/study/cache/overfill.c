@@ -245,13 +245,14 @@ looks_of(const struct flood *q, const struct dose *d, const struct samples *s)
     const size_t count = samples_column(s, "count");
     struct occupancy_looks l = {
         .members = lines_of(d),
-        .looks = stays_full(q, d) ? 1 : (double)(looks_each(q) * sharers(q))};
+        .looks = stays_full(q, d) ? 1 : (double)(looks_each(q) * sharers(q)),
+        .late = q->late};
     for (size_t row = 0; row < s->rows; row++) {
         const int64_t in = samples_at(s, row, quarter);
         const double looks = (double)samples_at(s, row, count);
         l.seen[in] += looks;
         if ((double)samples_at(s, row, cycles) < q->limit)
-            l.there[in] += looks / (1 - q->late);
+            l.there[in] += looks;
     }
     return l;
 }
@@ -289,7 +290,7 @@ static double share_late(struct flood *q, const struct dose *d)
         seen += l.seen[i];
         there += l.there[i];
     }
-    return fmax(0, 1 - there / seen);
+    return there > 0 ? fmax(0, 1 - there / seen) : 0;
 }
 
 /* … of so many that lie together, and are loaded anew for each trial. */
@@ -573,14 +574,18 @@ static void ask_apart(struct flood *q, const struct dose *once, struct held *h)
     }
 }
 
-/* What is held to that confidence: 3.3 standard errors, and what looks and
- * lines that were there before change at most. */
+/* What is held to that confidence: 3.3 standard errors, of looks and of how
+ * many hits are late, and what looks and lines that were there before change at
+ * most.
+ */
 static const double held_with = 0.999;
 
-static double reach_of(const struct held *h)
+static double reach_of(const struct flood *q, const struct held *h)
 {
+    const double late = sqrt(q->late / (1 - q->late) / LOOKS_FEW);
     /* deviations of the normal distribution */
-    return 3.3 * h->all.error + held_give * h->all.lines;
+    return 3.3 * hypot(h->all.error, late * h->all.lines) +
+           held_give * h->all.lines;
 }
 
 /* Bits of addresses that no line in a row reaches may choose sets, too: lines
@@ -614,10 +619,10 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
             continue;
         const struct occupancy before = h->all, seen = ask_dose(q, &d);
         const bool first = asked++ == 0;
-        if (first && seen.lines < before.lines + reach_of(h))
+        if (first && seen.lines < before.lines + reach_of(q, h))
             return;
         h->all = seen;
-        h->least = fmax(h->least, seen.lines - reach_of(h));
+        h->least = fmax(h->least, seen.lines - reach_of(q, h));
         h->agrees = !first && occupancy_join(&before, &seen, &h->all);
     }
 }
@@ -645,7 +650,7 @@ static bool do_rings_agree(const struct flood *q, const struct held *h)
     const struct fact_rings *const rings = fact_rings(q->lab, level_of(q->row));
     const double off = (double)rings->bytes / (double)q->line - h->all.lines;
     return rings->measured && h->agrees && !h->all.drifts &&
-           fabs(off) <= reach_of(h);
+           fabs(off) <= reach_of(q, h);
 }
 
 /* Lines that may be looked at where a cache before this one kept them, when
@@ -664,7 +669,7 @@ static void report_held(const struct flood *q, struct finding *f,
                         const struct held *h)
 {
     const double line = (double)q->line;
-    const double off = reach_of(h) * line;
+    const double off = reach_of(q, h) * line;
     const double least = fmax(0, h->all.lines - kept_nearer(q)) * line - off;
     log_say(LOG_DEBUG, "overfill: %.0f B, give or take %.0f%s%s",
             h->all.lines * line, off, h->all.drifts ? ", drifts" : "",
