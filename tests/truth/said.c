@@ -49,13 +49,36 @@ static void say_protocol(struct buf *text, json_t *protocol)
     }
 }
 
-/* How many experiments, the first and the last. */
+static void say_digest(struct buf *text, uint64_t hash)
+{
+    buf_printf(text, " %08" PRIx64, hash & UINT32_MAX);
+}
+
+/* How many experiments, the first and the last, and a digest of more. */
 static void say_evidence(struct buf *text, const json_t *list)
 {
     const size_t count = json_array_size(list);
-    for (size_t i = 0; i<count; i += count> 1 ? count - 1 : 1)
-        buf_printf(text, "\n    %zu of %zu: %s", i + 1, count,
-                   json_string_value(json_array_get(list, i)));
+    uint64_t all = HASH_START;
+    for (size_t i = 0; i < count; i++) {
+        const char *const cited = json_string_value(json_array_get(list, i));
+        all = hash_text(all, cited);
+        if (i == 0 || i + 1 == count)
+            buf_printf(text, "\n    %zu of %zu: %s", i + 1, count, cited);
+    }
+    if (count > 2)
+        say_digest(text, all);
+}
+
+/* The curves are too long to be kept. */
+static void say_curves(struct buf *text, const json_t *curves)
+{
+    if (curves == NULL)
+        return;
+    struct buf points = {0};
+    say(&points, curves);
+    buf_printf(text, "\n    curves");
+    say_digest(text, hash_text(HASH_START, buf_string(&points)));
+    buf_free(&points);
 }
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -66,7 +89,8 @@ static bool is_among(const char *name, const char *const *names, size_t count)
     return false;
 }
 
-static void say_finding(struct buf *text, const char *id, const json_t *f)
+static void say_finding(struct buf *text, const char *id, const json_t *f,
+                        const json_t *curves)
 {
     static const char *const keys[] = {"value", "status", "interval",
                                        "confidence", "because"};
@@ -75,7 +99,24 @@ static void say_finding(struct buf *text, const char *id, const json_t *f)
         say_key(text, f, keys[i]);
     say_protocol(text, json_object_get(f, "protocol"));
     say_evidence(text, json_object_get(f, "evidence"));
+    say_curves(text, curves);
     buf_printf(text, "\n");
+}
+
+/* How many experiments each study asked, and a digest of which. */
+static void say_asks(struct buf *text, const json_t *report)
+{
+    const json_t *const digests = json_object_get(report, "digests");
+    const char *study;
+    json_t *asks;
+    json_object_foreach(json_object_get(report, "asks"), study, asks)
+    {
+        buf_printf(text, "%s asks ", study);
+        say(text, asks);
+        say_digest(text, (uint64_t)json_integer_value(
+                             json_object_get(digests, study)));
+        buf_printf(text, "\n");
+    }
 }
 
 /* What these studies say; with the verdict, what all do of what is measured. */
@@ -84,16 +125,15 @@ static void say_findings(struct buf *text, const json_t *report,
 {
     const bool all = is_among("verdict", studies, count);
     json_t *const findings = json_object_get(report, "findings");
+    const json_t *const curves = json_object_get(report, "curves");
     const char *id;
     json_t *f;
-    buf_printf(text, "asks ");
-    say(text, json_object_get(report, "asks"));
-    buf_printf(text, "\n");
+    say_asks(text, report);
     json_object_foreach(findings, id, f)
     {
         const char *const by = json_string_value(json_object_get(f, "study"));
         if (all ? strcmp(by, "properties") != 0 : is_among(by, studies, count))
-            say_finding(text, id, f);
+            say_finding(text, id, f, json_object_get(curves, id));
     }
 }
 

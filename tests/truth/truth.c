@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "report/report.h"
 #include "testing.h"
@@ -469,9 +470,10 @@ static void compare_effort(struct comparison *c, const char *id, uint64_t line)
         json_number_value(tried), most);
 }
 
-/* Texts of experiments, and how many each study asked. */
+/* Texts of experiments; how many each study asked, and a digest of which, in
+ * their order. */
 struct heard {
-    json_t *experiments, *asks;
+    json_t *experiments, *asks, *digests;
 };
 
 /* References are the planner's. */
@@ -486,6 +488,13 @@ static int collect(void *context, const struct sonde_progress *progress)
     const json_int_t asks =
         json_integer_value(json_object_get(h->asks, progress->study));
     json_object_set_new(h->asks, progress->study, json_integer(asks + 1));
+    const uint64_t before =
+        asks == 0 ? HASH_START
+                  : (uint64_t)json_integer_value(
+                        json_object_get(h->digests, progress->study));
+    json_object_set_new(
+        h->digests, progress->study,
+        json_integer((json_int_t)hash_text(before, progress->experiment)));
     return 0;
 }
 
@@ -535,15 +544,16 @@ struct asked {
     uint64_t seed;
 };
 
-/* A report with the experiments, and how many each study asked. */
+/* A report with what was heard. */
 static json_t *heard_report(const struct asked *asked,
                             const char *const *studies, size_t count)
 {
-    struct heard heard = {json_array(), json_object()};
+    struct heard heard = {json_array(), json_object(), json_object()};
     json_t *const report = run_studies(asked->spec, asked->seed, studies, count,
                                        &heard, asked->record);
     json_object_set_new(report, "experiments", heard.experiments);
     json_object_set_new(report, "asks", heard.asks);
+    json_object_set_new(report, "digests", heard.digests);
     return report;
 }
 
@@ -573,7 +583,7 @@ static char *recording_path(const char *gpu, uint64_t seed)
     return path;
 }
 
-/* A report with two members more, measured once for all tests. */
+/* A report with these members more, measured once for all tests. */
 static json_t *topology_of(const char *gpu, uint64_t seed)
 {
     char *const spec = xasprintf("sim:%s", gpu);
