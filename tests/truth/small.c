@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "device/sim/profile/profile.h"
+#include "disturbance.h"
 #include "gpu_made.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -16,6 +17,12 @@
 struct small {
     const char *study, *gpu;
     const char *shipped; /* which the GPU is but for that; NULL: a plain one */
+};
+
+struct disturbed {
+    struct small small;
+    const char *kind; /* of disturbance.h */
+    unsigned strength;
 };
 
 /* A small L1 of two schedulers' blocks, which are as many as may be. */
@@ -90,6 +97,32 @@ struct small {
     "sms=2 caches={} caches/i0={" i0 "} caches/i1={" i1 "} "                   \
     "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'} "                    \
     "paths/instruction={'i0': 4, 'i1': 44, 'l2': 260, 'memory': 560} " more
+
+#define TLBS_OF_TWO                                                            \
+    TLBS("'page': 2097152, 'entries': 8", "'page': 2097152, 'entries': 24")
+#define TEXTURE "paths/texture={'l1': 60, 'l2': 260, 'memory': 520} "
+#define CONSTANTS                                                              \
+    "sms=2 caches/l2/sets=64 caches/l2/ways=8 "                                \
+    "caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, 'ways': 4} "        \
+    "caches/const_l15={'line': 256, 'sector': 256, 'sets': 8, 'ways': 6} "     \
+    "paths/constant={'const_l1': 40, 'const_l15': 110, 'l2': 250, "            \
+    "'memory': 500} "
+#define CODE_OF_TWO                                                            \
+    CODE("'line': 64, 'sector': 64, 'sets': 4, 'ways': 8",                     \
+         "'line': 64, 'sector': 64, 'sets': 32, 'ways': 6", "")
+#define CODE_OF_TPCS                                                           \
+    CODE("'line': 64, 'sector': 64, 'sets': 8, 'ways': 4, "                    \
+         "'copies_per_sm': 2",                                                 \
+         "'line': 64, 'sector': 64, 'sets': 32, 'ways': 6, 'scope': 'tpc'",    \
+         "sms_per_tpc=2 warp_schedulers=4 max_threads_per_block=256 ")
+#define TPCS                                                                   \
+    "sms=4 sms_per_tpc=2 tpcs_per_gpc=1 block_order=tpcs clock_scope=tpc "     \
+    "globaltimer_ns=32 block_gap_cycles=500 max_threads_per_block=128 "        \
+    "max_warps_per_sm=8 max_blocks_per_sm=4 caches/l2/sets=64"
+#define LOADED                                                                 \
+    "sms=1 max_threads_per_block=64 max_warps_per_sm=2 max_blocks_per_sm=1 "   \
+    "caches/l2/sets=32 caches/l2/ways=8 caches/l2/read_bandwidth=24 "          \
+    "memory_read_bandwidth=9 paths/global={'l2': 200, 'memory': 500} "
 
 static const struct small table[] = {
     {"contention", COPIES("4", "8"), NULL},
@@ -327,6 +360,90 @@ static const struct small table[] = {
           "'line': 64, 'sector': 64, 'sets': 32, 'ways': 6, 'scope': 'tpc'",
           "sms_per_tpc=2 warp_schedulers=4 max_threads_per_block=256 "),
      NULL},
+    {"operators", RATES("l2_reported_bytes=32768 "), NULL},
+    {"bandwidth", RATES("l2_reported_bytes=32768 "), NULL},
+};
+
+/* What judges noise, what is asked again for it, whom it puts in doubt. */
+static const struct disturbed disturbed[] = {
+    {{"tlb", TLBS_OF_TWO, NULL}, "noise", 2},
+    {{"tlb", TLBS_OF_TWO, NULL}, "neighbour", 3},
+    {{"tlb", TLBS_OF_TWO, NULL}, "intruder", 2},
+    {{"tlb",
+      TLB("'page': 262144, 'sets': 4, 'ways': 4, 'set_bits': "
+          "[[18, 20, 22], [19, 21, 23]]",
+          ""),
+      NULL},
+     "noise",
+     3},
+    {{"patterns", TLBS_OF_TWO, NULL}, "neighbour", 2},
+    {{"structure",
+      L2_ALONE("'sets': 32, 'ways': 8, 'policy': 'plru', 'set_bits': [[7, 13], "
+               "8, [9, 14], 10, 11]"),
+      NULL},
+     "noise",
+     3},
+    {{"structure", L2_ALONE("'sets': 24, 'ways': 6, 'policy': 'fifo'"), NULL},
+     "intruder",
+     2},
+    {{"structure", L2_ALONE("'sets': 32, 'ways': 5, 'policy': 'nru'"), NULL},
+     "neighbour",
+     3},
+    {{"verdict", L1_OF("sm", "'line': 128, 'policy': 'fifo'"), NULL},
+     "neighbour",
+     3},
+    {{"verdict", L1_OF("sm", "'line': 64"), NULL}, "intruder", 3},
+    {{"verdict", CONSTANTS, NULL}, "noise", 2},
+    {{"verdict", CONSTANTS, NULL}, "turns", 2},
+    {{"verdict", CONSTANTS, NULL}, "throttle", 3},
+    {{"change", CONSTANTS, NULL}, "noise", 3},
+    {{"latency", PARTS("4", "'replicates': false"), NULL}, "noise", 2},
+    {{"copies", L1_OF("sm", "'copies_per_sm': 2"), NULL}, "neighbour", 2},
+    {{"copies", L1_OF("tpc", "'line': 128"), NULL}, "noise", 3},
+    {{"sharing", L1_OF("sm", "'line': 128") TEXTURE, NULL}, "noise", 3},
+    {{"sharing", CONSTANTS, NULL}, "intruder", 2},
+    {{"slices",
+      L2_ALONE("'sets': 96, 'ways': 6, 'atomic_cycles': 4, 'slices': "
+               "{'modulo': 3, 'from_bit': 9, 'bits': [[7, 12]]}") "sms=2 ",
+      NULL},
+     "noise",
+     2},
+    {{"partitions", PARTS("4", "'replicates': true"), NULL}, "neighbour", 2},
+    {{"partitions", PARTS("4", "'replicates': false"), NULL}, "intruder", 2},
+    {{"icache", CODE_OF_TWO, NULL}, "noise", 2},
+    {{"icache", CODE_OF_TWO, NULL}, "intruder", 2},
+    {{"icache_sharing", CODE_OF_TPCS, NULL}, "noise", 2},
+    {{"contention", COPIES("2", "4"), NULL}, "noise", 3},
+    {{"contention", PORT("256", "10"), NULL}, "processes", 2},
+    {{"scheduling", TPCS, NULL}, "noise", 3},
+    {{"scheduling", TPCS, NULL}, "throttle", 2},
+    {{"placement", WAYS("6", "2", "tpc_read_bandwidth=45 clock_scope=gpc "),
+      NULL},
+     "processes",
+     2},
+    {{"placement", WAYS("4", "2", "gpc_read_bandwidth=70 "), NULL},
+     "throttle",
+     3},
+    {{"reads", RATES("l2_reported_bytes=32768 "), NULL}, "processes", 2},
+    {{"reads", RATES("l2_reported_bytes=32768 "), NULL}, "clock", 3},
+    {{"banks", BANKS("{'bytes': 8192, 'latency': 25, 'conflict_cycles': 2}"),
+      NULL},
+     "noise",
+     3},
+    {{"hints", L2("8.0", "65536"), NULL}, "intruder", 2},
+    {{"hints", L2("9.0", "65536") "caches/l2/fetch_128B=128 ", NULL},
+     "neighbour",
+     3},
+    {{"loaded", LOADED, NULL}, "processes", 2},
+    {{"loaded", LOADED, NULL}, "throttle", 2},
+    {{"bandwidth", RATES("l2_reported_bytes=32768 "), NULL}, "throttle", 2},
+    {{"operators", RATES("l2_reported_bytes=32768 "), NULL}, "noise", 3},
+    {{"tensor",
+      "compute_capability='8.0' sms=1 max_threads_per_block=64 "
+      "max_warps_per_sm=2 max_blocks_per_sm=1 caches/l2/sets=64",
+      NULL},
+     "noise",
+     2},
 };
 
 /* What the verdict says of is compared, so that its golden answer is no wrong
@@ -346,18 +463,41 @@ static void assert_true(const json_t *findings, const char *text)
     profile_free(profile);
 }
 
+static char *profile_of(const struct small *s)
+{
+    return s->shipped != NULL ? gpu_changed(s->shipped, "%s", s->gpu)
+                              : gpu_made("%s", s->gpu);
+}
+
+static char *disturbed_profile(const struct disturbed *d)
+{
+    char *const text = profile_of(&d->small);
+    json_t *const gpu = json_loads(text, 0, NULL);
+    free(text);
+    disturbance_find(d->kind)->apply(gpu, d->strength);
+    return gpu_text(gpu);
+}
+
 /* All of it is kept, and compared where it is measured (truth/said.h). */
+static void gives_its_golden_answer(const char *study, char *profile)
+{
+    json_t *const findings = truth_findings_of(xstrdup(profile), study);
+    if (strcmp(study, "verdict") == 0)
+        assert_true(findings, profile);
+    json_decref(findings);
+    free(profile);
+}
+
 START_TEST(a_small_gpu_gives_its_golden_answer)
 {
-    const struct small *const s = &table[_i];
-    char *const text = s->shipped != NULL
-                           ? gpu_changed(s->shipped, "%s", s->gpu)
-                           : gpu_made("%s", s->gpu);
-    json_t *const findings = truth_findings_of(xstrdup(text), s->study);
-    if (strcmp(s->study, "verdict") == 0)
-        assert_true(findings, text);
-    json_decref(findings);
-    free(text);
+    gives_its_golden_answer(table[_i].study, profile_of(&table[_i]));
+}
+END_TEST
+
+START_TEST(a_disturbed_gpu_gives_its_golden_answer)
+{
+    gives_its_golden_answer(disturbed[_i].small.study,
+                            disturbed_profile(&disturbed[_i]));
 }
 END_TEST
 
@@ -369,6 +509,10 @@ Suite *suite_truth_small(void)
     for (int i = 0; i < (int)COUNT_OF(table); i++)
         if (only == NULL || strcmp(only, table[i].study) == 0)
             tcase_add_loop_test(t, a_small_gpu_gives_its_golden_answer, i,
+                                i + 1);
+    for (int i = 0; i < (int)COUNT_OF(disturbed); i++)
+        if (only == NULL || strcmp(only, disturbed[i].small.study) == 0)
+            tcase_add_loop_test(t, a_disturbed_gpu_gives_its_golden_answer, i,
                                 i + 1);
     return suite;
 }
