@@ -119,15 +119,15 @@ suites_of() { # FILE
     src/study/code/*) echo replay/h200-code truth_small/icache truth_small/icache_sharing truth_icache ${TRUTH:+truth_icache/slow} $random ;;
     src/study/l2/*) echo replay/h200 truth_small/partitions truth_small/slices truth_partitions ${TRUTH:+truth_partitions/slow} $random ;;
     src/study/translation/*) echo replay/h200 replay/h100 replay/h100-shared truth_small/tlb truth_small/patterns truth_tlb ${TRUTH:+truth_tlb/slow} $random ;;
-    src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_operators library truth_isa ;;
+    src/study/instruction/*) echo replay/h200-isa replay/h200-load truth_small/tensor truth_operators library truth_isa ;;
     src/study/load/l2_residency.c) echo truth_small/hints truth_hints replay/h200-load ;;
     src/study/load/contention.c) echo truth_small/contention truth_contention replay/h200 ;;
-    src/study/load/bandwidth*) echo replay/h200 truth_bandwidth ;;
+    src/study/load/bandwidth*) echo replay/h200 truth_small/bandwidth truth_bandwidth ;;
     src/study/load/loaded_latency.c) echo replay/h200 truth_small/loaded truth_loaded ;;
     src/study/load/scheduling.c) echo truth_small/scheduling replay/h200 truth_contention ;;
     src/study/load/sm_groups.c) echo truth_small/placement replay/h200 truth_placement ;;
     src/study/load/links*) echo truth_links ;;
-    src/study/load/transpose.c | src/study/load/reads.c) echo truth_small/reads replay/h200-load replay/h200 truth_operators ;;
+    src/study/load/transpose.c | src/study/load/reads.c) echo truth_small/reads truth_small/operators replay/h200-load replay/h200 truth_operators ;;
     src/study/load/*) echo replay/h200 truth_load truth_placement ;;
     src/study/chip/shared_memory.c) echo truth_small/banks replay/h200 truth_banks ;;
     src/study/chip/*) echo replay/h200 library ;;

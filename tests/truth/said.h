@@ -1,6 +1,8 @@
 /*
  * All that studies say of small GPUs: values, intervals, reasons, protocols,
- * what is cited, and how many experiments it took.
+ * what is cited, and how many experiments it took.  Which these were, all that
+ * a finding cites and its curves are too long: of them there is a digest, which
+ * tells that a method changed, not how (`make same` does).
  *
  * Tests compare numbers with what a profile says; most of what a study judges
  * by (a limit, a count, whom it cites) changes none of these.  So whole answers
