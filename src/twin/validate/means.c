@@ -68,20 +68,21 @@ static struct cost cost_of_loads(const struct trying *t,
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
- * how much the median is above.  Where one load in 150 is late, most
- * walks of 128 have such a one, but not three of four. */
+ * how much that is above the least of them but for one in twenty.  Where one
+ * load in 150 is late, most walks of 128 have such a one, but not three of
+ * four; and if the quartile has, the least have none. */
 static struct cost cost_of_walk(const struct samples *s, const char *name)
 {
     double *const at = column_of(s, name);
     const double low = stats_quantile(at, s->rows, 0.25);
-    const double late = stats_median(at, s->rows) - low;
+    const double late = low - stats_quantile(at, s->rows, 0.05);
     free(at);
     return (struct cost){.cycles = low, .late = late};
 }
 
 /* The long walk less the short one, by what it has more.  Late loads come by
  * chance: twice as many may here and none there; but where a quarter of the
- * walks have none, no more than by how much the half of them differ. */
+ * walks have none, no more than by how much these differ. */
 static struct cost cost_of_chase(const struct trying *t,
                                  const struct samples *s)
 {
