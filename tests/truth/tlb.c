@@ -1221,6 +1221,26 @@ START_TEST(who_shares_shows_in_a_window)
 }
 END_TEST
 
+/* Sixteen regions in a window, of which an index deals any eight that come in a
+ * row to two sets alike, in the order of their addresses as in that of their
+ * numbers.  Expected: two sets of four ways.  Buggy result: one set of eight.
+ */
+START_TEST(sets_that_fill_alike_in_a_window_are_not_one)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 memory_bytes=268435456 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 8388608, 'sets': 2, 'ways': 4, 'set_bits': "
+                 "         [[23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]} "
+                 "page_window={'bytes': 134217728, 'latency': 1358} "
+                 "paths/global={'l2': [251, 308, 901], "
+                 "              'memory': [569, 626, 1219]}"),
+        "tlb");
+    ck_assert_double_eq(json_number_value(truth_measured(f, "tlb_l1.sets")), 2);
+    ck_assert_double_eq(json_number_value(truth_measured(f, "tlb_l1.ways")), 4);
+    json_decref(f);
+}
+END_TEST
+
 /* Each cites what it rests on, not whatever came last. */
 START_TEST(findings_cite_the_experiments_that_show_them)
 {
@@ -1488,6 +1508,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_loop_test(t, pages_of_few_regions_are_told_the_first_time, 1,
                         COUNT_OF(few_regions));
     tcase_add_test(t, who_shares_shows_in_a_window);
+    tcase_add_test(t, sets_that_fill_alike_in_a_window_are_not_one);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, tlbs_are_found_beside_others);
     tcase_add_test(t, walks_beside_others_cost_nothing_certain);

@@ -28,8 +28,8 @@ static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
            (double)all < least_of_about * about;
 }
 
-/* Where no conflicts tell; of victims by chance only if one more than fit does
- * not come to stay in many laps, either. */
+/* Where no conflicts tell, if any others fit; of victims by chance only if one
+ * more than fit does not come to stay in many laps, either. */
 static void take_one_set(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -37,8 +37,9 @@ static void take_one_set(struct tlb_question *q, size_t level)
     if (!tlb->one_set || tlb->sets > 0 || tlb->ways > 0 || tlb->of_sets > 0)
         return;
     tlb->one_set =
-        !tlb->chance || (tlb->fit >= taken &&
-                         !tlb_ring_fits(q, level, 0, tlb->fit - taken + 1));
+        tlb_draws_agree(q, level, tlb->fit - u64_min(taken, tlb->fit), true) &&
+        (!tlb->chance || (tlb->fit >= taken &&
+                          !tlb_ring_fits(q, level, 0, tlb->fit - taken + 1)));
     if (!tlb->one_set || !lab_ok(q->lab))
         return;
     tlb->sets = 1;

@@ -259,6 +259,10 @@ uint64_t tlb_loads_of_member(const struct tlb_question *q,
 /* Finds the conflict of a target; false if no such set shows. */
 bool tlb_find_conflict(struct tlb_question *q, size_t level,
                        struct tlb_conflict *conflict);
+/* True if as many places fit, or do not, whichever chance draws; not asked
+ * where there are so many that rings of others tell. */
+bool tlb_draws_agree(struct tlb_question *q, size_t level, uint64_t count,
+                     bool fit);
 /* True if what one's set holds beyond its ways the other's holds, too. */
 bool tlb_share_room(struct tlb_question *q, size_t level,
                     const struct tlb_conflict *a, const struct tlb_conflict *b);

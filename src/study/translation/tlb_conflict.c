@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "base/rng.h"
 #include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
@@ -274,11 +275,67 @@ bool tlb_share_room(struct tlb_question *q, size_t level,
 
 /* ---- ways ------------------------------------------------------------- */
 
+/* Rings of so many places, or drawings, that are asked of each number. */
+enum { OTHERS = 12 };
+
+/* True if rings that begin at others of so few places are nearly the same: from
+ * one to the next not four places change, of which two sets may lose as many
+ * each. */
+static bool are_few(const struct tlb_question *q, uint64_t count)
+{
+    enum { CHANGED = 4 };
+    return count <= u64_min(WAYS_MOST, tlb_places_in_all(q)) &&
+           tlb_places_free(q) < count + CHANGED * OTHERS;
+}
+
+/* So many of all places that chance draws stay together. */
+static bool draw_fits(struct tlb_question *q, size_t level, struct rng *rng,
+                      uint64_t count)
+{
+    struct tlb_conflict *const c = lab_alloc(q->lab, 1, sizeof *c);
+    c->target = (uint32_t)rng_below(rng, tlb_places_in_all(q));
+    while (c->set.count + 1 < count) {
+        const uint32_t number = (uint32_t)rng_below(rng, tlb_places_in_all(q));
+        if (number != c->target && !tlb_lists(&c->set, number))
+            tlb_add(&c->set, number);
+    }
+    return tlb_fit(q, level, c, &c->set, 0);
+}
+
+/* Of few places in a window an index may deal those in a row evenly to sets, in
+ * whatever order they are numbered (of 16 regions, to two sets of four ways,
+ * all eight in a row); not those that chance draws, of which four to each are
+ * two drawings of five. */
+bool tlb_draws_agree(struct tlb_question *q, size_t level, uint64_t count,
+                     bool fit)
+{
+    struct rng rng;
+    rng_seed(&rng, 1);
+    for (int i = 0; lab_ok(q->lab) && are_few(q, count) && i < OTHERS; i++)
+        if (draw_fits(q, level, &rng, count) != fit)
+            return false;
+    return lab_ok(q->lab);
+}
+
+/* As many fit wherever they lie, and one more nowhere. */
+static bool others_agree(struct tlb_question *q, size_t level, uint64_t low,
+                         uint64_t high)
+{
+    const uint64_t all = tlb_places_free(q);
+    if (are_few(q, high))
+        return tlb_draws_agree(q, level, low, true) &&
+               tlb_draws_agree(q, level, high, false);
+    for (unsigned i = 1; lab_ok(q->lab) && i <= OTHERS; i++)
+        if (!tlb_ring_fits(q, level, i * (all - high) / OTHERS, low) ||
+            tlb_ring_fits(q, level, i * (all - high) / OTHERS, high))
+            return false;
+    return true;
+}
+
 /* How many fit, whichever they are; 0 if it depends: of two sets as many do by
  * chance at two of three places. */
 static uint64_t any_places(struct tlb_question *q, size_t level)
 {
-    enum { OTHERS = 12 };
     const uint64_t about = q->t->tlb[level].about, all = tlb_places_free(q);
     uint64_t low = about / 2, high = u64_min(3 * about / 2 + 2, all);
     if (low < 1 || high <= low || !tlb_ring_fits(q, level, 0, low) ||
@@ -291,11 +348,7 @@ static uint64_t any_places(struct tlb_question *q, size_t level)
         else
             high = middle;
     }
-    for (unsigned i = 1; lab_ok(q->lab) && i <= OTHERS; i++)
-        if (!tlb_ring_fits(q, level, i * (all - high) / OTHERS, low) ||
-            tlb_ring_fits(q, level, i * (all - high) / OTHERS, high))
-            return 0;
-    return low;
+    return others_agree(q, level, low, high) ? low : 0;
 }
 
 /* Of those of several targets, and of one of another set, if all are of one. */

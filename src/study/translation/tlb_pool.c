@@ -147,11 +147,14 @@ bool tlb_set_nearer(const struct tlb_question *q, size_t level,
     c->laps = 1;
     for (size_t i = 0; i < level; i++)
         c->laps = q->t->tlb[i].chance ? LAPS : c->laps;
+    /* Nothing is: of the few places of a window none is kept for that. */
+    if (level == 0)
+        return true;
     if (tlb_is_large(q, level) || q->window > 0)
         return add_others(q, level, c);
     for (uint64_t i = 0; i < q->row.count; i++)
         tlb_add(&c->nearer, ACCESS_SCRIPT_ROW + q->row.first + i);
-    return level == 0 || q->row.count > 0;
+    return q->row.count > 0;
 }
 
 /* ---- the pool ---------------------------------------------------------- */
