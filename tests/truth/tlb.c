@@ -1241,6 +1241,29 @@ START_TEST(sets_that_fill_alike_in_a_window_are_not_one)
 }
 END_TEST
 
+/* A row of two places to a region overfills the smaller of two sets with eleven
+ * regions, and thirteen at random fit into both.  Expected: the width of a
+ * region.  Buggy result: half of it, since so many that fit were taken to tell
+ * that each half has an entry of its own. */
+START_TEST(sets_that_are_unlike_make_no_regions_narrower)
+{
+    json_t *const f = truth_findings_seeded(
+        gpu_made("sms=1 memory_bytes=17179869184 caches/l2/sets=64 "
+                 "tlbs/l1={'page': 65536, 'region': 1048576, 'fill': 'region', "
+                 "         'entries': 48} "
+                 "tlbs/l2={'page': 1048576, 'region': 16777216, "
+                 "         'fill': 'page', 'set_ways': [11, 7]} "
+                 "paths/global={'l2': [243, 274, 507], "
+                 "              'memory': [547, 578, 811]}"),
+        1, "tlb");
+    ck_assert_double_eq(json_number_value(truth_measured(f, "tlb_l2.region")),
+                        16777216);
+    ck_assert_double_eq(json_number_value(truth_measured(f, "tlb_l2.reach")),
+                        18 * 16777216.0);
+    json_decref(f);
+}
+END_TEST
+
 /* Each cites what it rests on, not whatever came last. */
 START_TEST(findings_cite_the_experiments_that_show_them)
 {
@@ -1509,6 +1532,7 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(few_regions));
     tcase_add_test(t, who_shares_shows_in_a_window);
     tcase_add_test(t, sets_that_fill_alike_in_a_window_are_not_one);
+    tcase_add_test(t, sets_that_are_unlike_make_no_regions_narrower);
     tcase_add_test(t, an_entry_beside_the_sets_is_found);
     tcase_add_test(t, tlbs_are_found_beside_others);
     tcase_add_test(t, walks_beside_others_cost_nothing_certain);

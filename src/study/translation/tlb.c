@@ -17,6 +17,11 @@
  * fill unevenly, of more where victims are random. */
 static const double least_of_about = 1 / 1.7, most_of_about = 5.0 / 3;
 
+double tlb_entries_most(const struct tlb_facts *tlb)
+{
+    return most_of_about * (double)tlb->about;
+}
+
 /* So many entries are not what fits in a row, of which an index may deal some
  * unevenly to sets, or what about half fit of. */
 static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
@@ -24,7 +29,7 @@ static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
     const bool row =
         tlb->fit == 0 || (tlb->fit <= all && 5 * tlb->fit >= 3 * all);
     const double about = (double)tlb->about;
-    return !row || (double)all > most_of_about * about ||
+    return !row || (double)all > tlb_entries_most(tlb) ||
            (double)all < least_of_about * about;
 }
 
@@ -88,7 +93,7 @@ static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
     finding_because(f, "%s", fit > 0 ? why_tlb_unconfirmed : why_tlb_roughly);
     finding_interval(
         f, of_one * (fit > 0 ? fit - error : floor(least_of_about * about)),
-        of_one * fmax(fit + error, ceil(most_of_about * about)), -1);
+        of_one * fmax(fit + error, ceil(tlb_entries_most(tlb))), -1);
 }
 
 /* Places that push each other out may be of several sets, if ways and sets did

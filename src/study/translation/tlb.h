@@ -273,6 +273,8 @@ const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
 extern const char *const tlb_components[TLBS_MOST + 1];
 extern const struct answer tlb_answers[];
 
+/* As many entries as a level may have, of what about half miss of. */
+double tlb_entries_most(const struct tlb_facts *tlb);
 bool tlb_is_found(const struct tlb_question *q, size_t level,
                   enum tlb_answer which);
 /* Measured: the number, or `value`; `shown_by` or the last experiment shows it.

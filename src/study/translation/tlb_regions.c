@@ -7,6 +7,8 @@
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
 #include "base/num.h"
+#include "base/rng.h"
+#include "probe/memory/access_script.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
@@ -793,10 +795,84 @@ static void find_entries(struct tlb_question *q, size_t level)
 
 /* ---- regions that are wider than a page ---- */
 
+/* Laps over listed places of a row; the share of loads of the last ones that
+ * miss, INFINITY if that cannot be asked.  As many laps as lap_misses makes at
+ * most, for the same reason, or as there is room for. */
+static double misses_of(struct tlb_question *q, size_t level,
+                        const struct tlb_places *p, const struct tlb_numbers *n)
+{
+    enum { LAPS_MOST = 128, TIMED = 8 };
+    const size_t count = n->count;
+    const unsigned laps =
+        (unsigned)u64_within(2, tlb_room(q, 2 * count + 1, count), LAPS_MOST);
+    struct buf steps = {0};
+    size_t missed = 0, loads = u64_min(laps / 2, TIMED) * count;
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&steps, "%s!%" PRIu32 ":1:1", i > 0 ? "," : "", n->at[i]);
+    if (q->row.count > 0)
+        buf_printf(&steps, ",%" PRIu32 ":%" PRIu64 ":1", ACCESS_SCRIPT_ROW,
+                   q->row.count);
+    const struct column c =
+        tlb_ask(q, p, buf_string(&steps), "rounds=%u", laps);
+    buf_free(&steps);
+    if (c.count != laps * count)
+        return INFINITY;
+    for (size_t i = c.count - loads; i < c.count; i++)
+        missed += c.at[i] > q->t->tlb[level].middle;
+    return (double)missed / (double)loads;
+}
+
+/* The first halves of so many regions, whichever chance draws. */
+static void draw_regions(struct rng *rng, uint64_t regions, uint64_t of,
+                         struct tlb_numbers *n)
+{
+    n->count = 0;
+    while (n->count < regions) {
+        const uint32_t half = (uint32_t)(2 * rng_below(rng, of));
+        if (!tlb_lists(n, half))
+            tlb_add(n, half);
+    }
+}
+
+/*
+ * Regions that chance picks and of which hardly any misses, and then the other
+ * half of each as well: more places than there may be entries, so that many
+ * miss if each half has its own, and no more than did before if both have one.
+ * 1: they have one; 0: each has its own; -1: no such regions were met, or it is
+ * not clear.
+ */
+static int halves_share(struct tlb_question *q, size_t level, uint64_t distance)
+{
+    enum { DRAWS = 12, OF = 512 };
+    static const double few = 1.0 / 8, shared = 1.0 / 4, own = 3.0 / 8;
+    const uint64_t most = q->window > 0 ? q->window / (2 * distance) : OF,
+                   of = u64_min(most, OF),
+                   regions =
+                       (uint64_t)tlb_entries_most(&q->t->tlb[level]) / 2 + 1;
+    const struct tlb_places p = tlb_in_a_row(q, distance, 2 * of);
+    struct tlb_numbers *const n = lab_alloc(q->lab, 1, sizeof *n);
+    struct rng rng;
+    rng_seed(&rng, 1);
+    if (regions > of || 2 * regions > TLB_NUMBERS_MOST)
+        return -1;
+    for (int i = 0; lab_ok(q->lab) && i < DRAWS; i++) {
+        draw_regions(&rng, regions, of, n);
+        if (misses_of(q, level, &p, n) > few)
+            continue;
+        for (size_t j = 0; j < regions; j++)
+            tlb_add(n, n->at[j] + 1);
+        const double missed = misses_of(q, level, &p, n);
+        return missed <= shared ? 1 : missed >= own && missed <= 1 ? 0 : -1;
+    }
+    return -1;
+}
+
 /* 1: places at that distance share entries; 0: they do not; -1: it is not
  * clear.  Of a row of two to a region half may miss as there are fewer entries
  * than that has regions: then two more than those never fit, none of which
- * shares one in a window, and if they do each has a region of its own. */
+ * shares one in a window.  If they do each has a region of its own, unless sets
+ * are unlike, of which a row overfills the smaller ones (of 11 and 7 ways; 22
+ * places, two to a region, missed, of which 13 regions at random fit). */
 static int share_entries(struct tlb_question *q, size_t level,
                          uint64_t distance)
 {
@@ -810,7 +886,10 @@ static int share_entries(struct tlb_question *q, size_t level,
         return -1;
     if (!half_miss(q, level, distance, row_of_two(tlb)))
         return 1;
-    return some_fit(q, level, 2 * distance, row_of_two(tlb) / 2 + 2) ? 0 : -1;
+    if (!some_fit(q, level, 2 * distance, row_of_two(tlb) / 2 + 2))
+        return -1;
+    return comes_before(q, level, distance) ? 0
+                                            : halves_share(q, level, distance);
 }
 
 /* The same, unless it seems that they do since too few entries were told: then
