@@ -242,11 +242,26 @@ static double clock_off(const struct bandwidth_question *q,
  * longer was timed when it was alone. */
 static const double apart_most = 0.5;
 
+/* A warp's time ends with the first look at the clock after so many cycles
+ * (with what dithers them, at most): by a tile later, or by two where one of
+ * these is late.  What is later still waited for another's time slice, of
+ * microseconds, which the guard tells only where it is far longer. */
+static bool took_slice(const struct bandwidth_question *q,
+                       const struct bandwidth_setup *s,
+                       const struct repetition *r, double warps)
+{
+    const double time = r->bytes / r->rate;
+    const double tiles = r->bytes / ((double)warp_tile(q, s) * warps);
+    return time > (1 + DITHER / 100.0) * (double)s->length + 2 * time / tiles;
+}
+
 /* B/clk of the repetitions that count, and times of a byte: cycles in an SM, s
  * on the GPU.  Returns how many. */
 static size_t rates_of(const struct bandwidth_question *q,
-                       const struct repetitions *r, struct bandwidth_rate *rate,
-                       double *rates, double *times)
+                       const struct bandwidth_setup *s,
+                       const struct repetitions *r, double warps,
+                       struct bandwidth_rate *rate, double *rates,
+                       double *times)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -254,7 +269,9 @@ static size_t rates_of(const struct bandwidth_question *q,
                           : rate->fine        ? r->at[i].hz
                           : q->hz > 0         ? q->hz
                                               : fmax(0, rate->told_hz);
-        if (r->at[i].apart > apart_most)
+        const bool late = took_slice(q, s, &r->at[i], warps);
+        rate->late += late;
+        if (late || r->at[i].apart > apart_most)
             continue;
         rates[count] = r->at[i].rate;
         times[count] = 1 / (rates[count] * hz);
@@ -271,14 +288,15 @@ static void summarise_cycles(const struct bandwidth_question *q,
 {
     double *const times = lab_alloc(q->lab, r->count, sizeof *times);
     double *const rates = lab_alloc(q->lab, r->count, sizeof *rates);
-    const size_t count = rates_of(q, r, rate, rates, times);
-    rate->held = count == 0;
     const double warps = s->warps * s->blocks * rows;
+    const size_t count = rates_of(q, s, r, warps, rate, rates, times);
+    rate->held = count == 0;
     rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
     rate->spread = 1;
     if (rate->held)
         return;
     rate->score = stats_median(rates, count);
+    rate->most = stats_max(rates, count);
     rate->spread = 1 - stats_min(rates, count) / stats_max(rates, count);
     rate->fastest = 1 / stats_min(times, count);
     const double tile = rounding_of(q, s, rate, warps);
@@ -300,6 +318,7 @@ static void summarise_blocks(struct lab *lab, const struct repetitions *r,
     for (size_t i = 0; i < r->count; i++)
         rates[i] = 1e9 * r->at[i].bytes / r->at[i].ns_event;
     rate->score = stats_median(rates, r->count);
+    rate->most = rate->score;
 }
 
 static struct bandwidth_rate summarise(const struct bandwidth_question *q,
@@ -567,6 +586,7 @@ struct ascent {
     struct trial {
         struct grow_setup knobs;
         struct bandwidth_rate rate;
+        bool disputed; /* whether it gives more its repetitions do not agree */
     } trials[TRIALS_MOST];
 };
 
@@ -617,18 +637,58 @@ static void ascent_prepare(void *context, const struct grow_setup *list,
     prober_prepare(a->q->lab->prober, texts, count);
 }
 
-/* Of blocks that did not come evenly it tells nothing, but where it begins. */
+/* What the best of those gave that were tried. */
+static double ascent_best(const struct ascent *a)
+{
+    double best = 0;
+    for (size_t i = 0; i < a->count; i++)
+        best = fmax(best, a->trials[i].rate.score);
+    return best;
+}
+
+/* True if it gives no more than the best, and that may be what disturbed it:
+ * the fastest repetition, which nothing makes faster than undisturbed, does. */
+static bool hides_more(const struct bandwidth_rate *rate, double best)
+{
+    const double more = (1 + assume(ASSUME_ALIKE)) * best;
+    return rate->score <= more && rate->most > more;
+}
+
+/* A search ends by what gives no more, so that must not be for a disturbance:
+ * where of two repetitions one was disturbed, or they do not agree whether it
+ * gives more, so many are asked of which two may be. */
+static struct bandwidth_rate ascent_measure(const struct ascent *a,
+                                            struct bandwidth_setup *s)
+{
+    const struct bandwidth_rate rate = bandwidth_measure(a->q, s);
+    const double alike = assume(ASSUME_ALIKE), best = ascent_best(a);
+    if (!lab_ok(a->q->lab) || a->q->way == STREAM_SM || !rate.even ||
+        rate.score > (1 + alike) * best ||
+        (rate.late == 0 && (rate.spread < alike || !hides_more(&rate, best))))
+        return rate;
+    s->repeats = REPEATS_BRIEF;
+    return bandwidth_measure(a->q, s);
+}
+
+/* Of blocks that did not come evenly it tells nothing; nor does what stays
+ * disturbed. */
+static bool is_told(const struct trial *t)
+{
+    return t->rate.even && !t->rate.held && !t->disputed;
+}
+
+/* Where it begins whatever is told will do. */
 static double ascent_gives(void *context, const struct grow_setup *knobs)
 {
     struct ascent *const a = context;
-    const struct bandwidth_setup s = setup_at(a, knobs);
-    const struct bandwidth_rate rate = bandwidth_measure(a->q, &s);
+    struct bandwidth_setup s = setup_at(a, knobs);
     const bool first = a->count == 0;
+    struct trial t = {.knobs = *knobs, .rate = ascent_measure(a, &s)};
+    t.disputed =
+        s.repeats > a->setup.repeats && hides_more(&t.rate, ascent_best(a));
     if (a->count < TRIALS_MOST)
-        a->trials[a->count++] = (struct trial){*knobs, rate};
-    return lab_ok(a->q->lab) && (first || (rate.even && !rate.held))
-               ? rate.score
-               : -1;
+        a->trials[a->count++] = t;
+    return lab_ok(a->q->lab) && (first || is_told(&t)) ? t.rate.score : -1;
 }
 
 static struct bandwidth_setup start_of(const struct bandwidth_question *q)
@@ -670,6 +730,7 @@ static bool is_saturated(const struct bandwidth_question *q,
 
 /* What the search's own runs said of the setup, and by which share of it the
  * best of the others gave more: too little for the search, and not nothing.
+ * Where one may give more than that, for all that is known, it is not the top.
  * Where most runs of a trial are late and the fastest gave clearly more than
  * any of the setup, what is late hid that (V100 beside one that comes for
  * 20,000 cycles now and then: 214 of 301 B/clk). */
@@ -682,11 +743,15 @@ static void note_trials(const struct ascent *a, struct bandwidth_found *found)
                    sizeof found->setup.knobs) == 0)
             found->rate = a->trials[i].rate;
     for (size_t i = 0; i < a->count && found->rate.score > 0; i++)
-        if (a->trials[i].rate.even && !a->trials[i].rate.held)
+        if (is_told(&a->trials[i]))
             found->more = fmax(found->more,
                                a->trials[i].rate.score / found->rate.score - 1);
         else
             found->untold = true;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->trials[i].disputed &&
+            hides_more(&a->trials[i].rate, found->rate.score))
+            found->saturated = false;
     const double most = (1 + assume(ASSUME_ALIKE)) * found->rate.fastest;
     for (size_t i = 0; i < a->count && a->q->way == STREAM_SM; i++)
         found->hidden |= a->trials[i].rate.fastest > most;
@@ -1006,8 +1071,8 @@ static bool change_width(const struct bandwidth_question *q,
 enum climbed { CLIMBED_NOT, CLIMBED, CLIMBED_UNTOLD };
 
 /* What gives more is the best then; what it might give by its interval the best
- * may give, too.  In an SM that is not known of what gave more in its fastest
- * run and less in most: warps are held up then, the fewer the longer. */
+ * may give, too.  That is not known of what gave more in its fastest run and
+ * less in most: in an SM warps are held up then, the fewer the longer. */
 static enum climbed climb_to(const struct bandwidth_question *q,
                              struct bandwidth_found *found,
                              const struct bandwidth_setup *more)
@@ -1020,7 +1085,7 @@ static enum climbed climb_to(const struct bandwidth_question *q,
     }
     if (!is_more(&rate, best)) {
         const double most = (1 + assume(ASSUME_ALIKE)) * best->value;
-        const bool may_be = q->way == STREAM_SM && rate.fastest > most;
+        const bool may_be = rate.fastest > most;
         best->high = fmax(best->high, rate.high);
         found->untold |= may_be;
         return may_be ? CLIMBED_UNTOLD : CLIMBED_NOT;

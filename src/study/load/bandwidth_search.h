@@ -82,6 +82,8 @@ struct bandwidth_rate {
     double fastest;   /* as value, of the repetition that was fastest */
     double sure;      /* as value, of a repetition by the time of all its warps
                          together: so much did pass */
+    double most;      /* as score, of the repetition that was fastest */
+    size_t late;      /* repetitions in which time passed that was not ours */
     double spread;    /* share by which repetitions differ */
     double disturbed; /* share by which they are late on average */
     bool stepped;     /* low and high are but the steps of what is timed */
