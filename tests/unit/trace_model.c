@@ -404,6 +404,28 @@ START_TEST(another_sector_is_in_the_same_line)
 }
 END_TEST
 
+/* Of two sectors the second is missed though it is there at 15/16, be it by a
+ * call that returned late, and the first, which came before, hits next.
+ * Expected: that its line is gone as likely as that the clock was right.  Buggy
+ * result: surely. */
+START_TEST(a_miss_that_may_be_a_late_hit_leaves_the_line)
+{
+    const struct trace_model c = {
+        .line = LINE, .sets = 1, .ways = 16, .policy = TRACE_RANDOM};
+    const double there = 15.0 / 16;
+    trace.count = 0;
+    visit(0, 0, 'm');
+    visit(0, 1, 'm');
+    visit(1, 0, 'm'); /* it pushes out one of sixteen */
+    visit(0, 1, 'm');
+    visit(0, 0, 'h');
+    is_chance(&c, 3, there);
+    is_chance(&c, 4, 0.03 * there / (0.03 * there + 1 - there));
+    visits[3].seen = TRACE_HIT;
+    is_chance(&c, 4, 1);
+}
+END_TEST
+
 /* Of ways that weigh unlike: by the mean of (1 - w)^n over gamma weights, and
  * what stayed n lines weighs less. */
 START_TEST(ways_that_weigh_unlike_keep_longer_what_stayed)
@@ -489,6 +511,7 @@ Suite *suite_trace_model(void)
     tcase_add_test(t, random_victims_are_of_any_way);
     tcase_add_test(t, visits_that_nobody_saw_come_in_by_chance);
     tcase_add_test(t, another_sector_is_in_the_same_line);
+    tcase_add_test(t, a_miss_that_may_be_a_late_hit_leaves_the_line);
     tcase_add_test(t, ways_that_weigh_unlike_keep_longer_what_stayed);
     tcase_add_test(t, what_was_foretold_is_kept);
     return suite;

@@ -271,17 +271,26 @@ static double share(double part, double of)
     return of > 0 ? part / of : 0;
 }
 
-/* What a hit or a miss of a sector says of the others. */
+/* How likely it is that a miss was one: a call that hit may return late. */
+static double is_missed(double there)
+{
+    return share(1 - there, 1 - there + TRACE_WRONG * there);
+}
+
+/* What a hit or a miss of a sector says of the others.  Where it is missed none
+ * that was asked for before can be there: so a single miss that the clock told
+ * wrongly would make sure that those are not, which hit, and speak twice
+ * against lines that are so long. */
 static void learn(double *there, const size_t *visited, size_t sectors,
                   size_t at, bool hit)
 {
-    const double was = there[at];
+    const double was = there[at], others = hit ? 0 : is_missed(was);
     for (size_t i = 0; i < sectors; i++) {
         const bool later = visited[i] > visited[at];
-        if (hit)
-            there[i] = later ? 1 : share(there[i], was);
-        else
-            there[i] = later ? share(there[i] - was, 1 - was) : 0;
+        const double if_hit = later ? 1 : share(there[i], was);
+        const double if_missed = later ? share(there[i] - was, 1 - was) : 0;
+        const double missed = i == at ? !hit : others;
+        there[i] = missed * if_missed + (1 - missed) * if_hit;
     }
 }
 
