@@ -1062,6 +1062,35 @@ START_TEST(sectors_are_no_shorter_lines)
 }
 END_TEST
 
+/* Lines of two sectors, of which a call brings one and what comes ahead both of
+ * the next line, in a cache that holds all that lies apart: only first halves
+ * that are called alone tell them from lines of one sector.  Expected: 128 B in
+ * 33 sets.  Buggy result: none; or, of random victims, 64 B in twice as many
+ * sets, since a call that hit and returned late said of lines of 128 B that the
+ * other sector, which hit next, was gone as well. */
+START_TEST(halves_alone_tell_longer_lines)
+{
+    static const char *const policy[] = {"lru", "random"};
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 clock_overhead=12 isa/default/O3=11 caches={} "
+            "caches/i0={'line': 64, 'sector': 64, 'sets': 7, 'ways': 9, "
+            "           'policy': 'fifo'} "
+            "caches/i1={'line': 128, 'sector': 64, 'sets': 33, 'ways': 17, "
+            "           'policy': '%s'} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 10, 'i1': 137, 'memory': 405} "
+            "paths/instruction/prefetch=2 "
+            "noise={'jitter_cycles': 0.52, 'spike_rate': 0.0017, "
+            "       'spike_cycles': 477}",
+            policy[_i]),
+        "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 33, 0));
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -1284,6 +1313,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, sets_that_no_model_has_are_not_others, 0, 1);
     tcase_add_test(t, lines_that_are_alike_fit);
     tcase_add_test(t, sectors_are_no_shorter_lines);
+    tcase_add_loop_test(t, halves_alone_tell_longer_lines, 0, 1);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);
     tcase_add_test(t, lines_of_the_loop_are_no_way);
     tcase_add_test(t, lines_that_come_seldom_are_no_way);
@@ -1296,6 +1326,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, what_a_stop_leaves_was_held_against_noise);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, lines_that_fit_come_to_be_there);
+    tcase_add_loop_test(slow, halves_alone_tell_longer_lines, 1, 2);
     tcase_add_loop_test(slow, parts_of_lines_hide_no_chance, 1, 2);
     tcase_add_loop_test(slow, sets_that_no_model_has_are_not_others, 1, 2);
     tcase_add_loop_test(slow, what_does_not_come_each_time_is_counted, 3, 4);

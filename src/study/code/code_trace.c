@@ -32,21 +32,33 @@ static bool is_whole(uint64_t at)
     return at % CODE_PLACE != CODE_TAIL && at % CODE_HALVED != CODE_HALF_TAIL;
 }
 
+/* Whether of a function the first half is called, too: of each, as a whole, or
+ * where it can be called alone. */
+static bool calls_first_half(const struct code_calls *calls, uint64_t each,
+                             uint64_t function)
+{
+    return each > 1 ||
+           (calls->halves && function * CODE_PLACE % CODE_HALVED == 0);
+}
+
 /* About so many functions of twice as many, picked by chance: so some sets of a
  * cache have many of them and some few. */
-static struct script_lines pick_some(struct lab *lab, uint64_t functions,
-                                     uint64_t each)
+static struct script_lines
+pick_some(struct lab *lab, const struct code_calls *calls, uint64_t each)
 {
+    const uint64_t functions = calls->functions;
     const uint64_t window = u64_min(2 * functions, CODE_POOL / CODE_PLACE);
-    struct script_lines list = {lab_alloc(lab, window * each, sizeof *list.at),
-                                0};
+    struct script_lines list = {lab_alloc(lab, 2 * window, sizeof *list.at), 0};
     struct rng rng;
     rng_seed(&rng, 1);
-    for (uint64_t i = 0; i < window; i++)
-        if (rng_below(&rng, window) < functions)
-            for (uint64_t k = each; k-- > 0;)
-                list.at[list.count++] =
-                    i * CODE_PLACE + CODE_TAIL - k * CODE_PLACE / 2;
+    for (uint64_t i = 0; i < window; i++) {
+        const uint64_t at = i * CODE_PLACE + CODE_TAIL;
+        if (rng_below(&rng, window) >= functions)
+            continue;
+        if (calls_first_half(calls, each, i))
+            list.at[list.count++] = at - CODE_PLACE / 2;
+        list.at[list.count++] = at;
+    }
     return list;
 }
 
@@ -169,7 +181,7 @@ struct code_draws code_draw(struct lab *lab, const struct code_path *path,
     const struct script_lines list =
         calls->fitting != NULL ? pick_fitting(lab, path, calls)
         : calls->apart > 0 ? pick_sparse(lab, calls, path->line < CODE_PLACE)
-                           : pick_some(lab, calls->functions, each);
+                           : pick_some(lab, calls, each);
     const bool listed =
         calls->uneven || calls->apart > 0 || calls->fitting != NULL;
     const uint64_t places = listed ? list.count : each * calls->functions;

@@ -56,6 +56,7 @@ struct code_path {
 struct code_calls {
     uint64_t functions; /* so many in a row … */
     bool uneven;        /* … or of twice as many … */
+    bool halves;        /* … with halves of those that have them … */
     uint64_t apart;     /* … or so many KiB apart, each half of which alone */
     const struct trace_fit *fitting; /* … or as many as fit in that cache … */
     uint64_t ahead; /* … with so many lines that are fetched ahead … */

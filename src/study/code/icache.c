@@ -970,6 +970,16 @@ static bool is_same_again(struct cache_question *q, const struct trace_fit *fit)
     return (double)otherwise < 0.75 * (1 - fit->agrees) * (double)asked;
 }
 
+/* Ends of functions tell no lines from longer ones where what comes ahead
+ * brings all that is between: the end of each that is called stands for its
+ * line.  A first half that is called alone is missed in a longer line which its
+ * end just brought, and pushed out with it. */
+static bool needs_halves(const struct cache_question *q,
+                         const struct trace_fit *first)
+{
+    return first->line == 0 && q->level->line < CODE_PLACE;
+}
+
 /* More calls (chance takes twice as many to be told from chance that prefers
  * some ways), and such as nothing that was fetched ahead comes to: of many
  * functions, and of so few that most sets have all of theirs, whatever the
@@ -983,6 +993,7 @@ static void check_more(struct cache_question *q, struct trace_search *search,
     for (size_t i = calls->take; lab_ok(q->lab) && i < fitting;) {
         calls->take = (unsigned)++i;
         calls->apart = 0;
+        calls->halves = needs_halves(q, first);
         if (i == many || i == few)
             call_apart(q, first, i == many, calls);
         if (i == fitting)
