@@ -61,7 +61,8 @@ enum { SMS_AT_ONCE = 31, TRIES = 3 };
 enum { LEAD_BYTES = 65536 };
 /* Sizes of the cache that are swept, so that nothing is left of what was in
  * it: of the far half, too, which only what has its home there goes to; and
- * where lines stay that were hit before, as samples of rings have shown. */
+ * where lines stay that were hit before, as samples of rings have shown, or as
+ * what should be missing does. */
 enum { FLUSH_SIZES = 4, FLUSH_SIZES_SAMPLED = 12 };
 /* The chance that a far line costs more than a near one, midway from even to
  * sure; and how many standard errors it must be from even for an SM to be told:
@@ -618,15 +619,34 @@ static void report_no_sides(struct l2_sides *s)
         report_one(s);
 }
 
+static void ask_missing(struct l2_sides *s, uint64_t sizes)
+{
+    s->missing = trace_lines(s, LINES, 0, sizes * s->facts->overflows,
+                             fact_sides_write(s->lab)->missing);
+}
+
+/* True if lines that should all be missing cost one of two values that no bits
+ * tell.  Then some may not have been: of far lines those that stayed at their
+ * homes cost far less than others, and both together are no half. */
+static bool are_some_left(const struct l2_sides *s)
+{
+    struct otsu split;
+    otsu_find(s->missing.cycles, s->missing.count, &split);
+    return split.clear && !is_clear(&s->missing.halves);
+}
+
+/* Where sweeps leave some of them, longer ones are asked, too. */
+static void trace_missing(struct l2_sides *s)
+{
+    ask_missing(s, s->facts->sampled ? FLUSH_SIZES_SAMPLED : FLUSH_SIZES);
+    if (lab_ok(s->lab) && !s->facts->sampled && are_some_left(s))
+        ask_missing(s, FLUSH_SIZES_SAMPLED);
+}
+
 static void ask_sides(struct l2_sides *s)
 {
-    struct fact_sides *const facts = fact_sides_write(s->lab);
-    s->warm = trace_lines(s, LINES, LAPS, 0, facts->warm);
-    s->missing =
-        trace_lines(s, LINES, 0,
-                    (s->facts->sampled ? FLUSH_SIZES_SAMPLED : FLUSH_SIZES) *
-                        s->facts->overflows,
-                    facts->missing);
+    s->warm = trace_lines(s, LINES, LAPS, 0, fact_sides_write(s->lab)->warm);
+    trace_missing(s);
     if (!lab_ok(s->lab))
         return;
     take_bits(s);
