@@ -93,6 +93,7 @@ struct size_question {
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
     bool steady;       /* … where most came back in every lap … */
     bool proven;       /* … which was no chance */
+    bool hides;        /* few laps may hide a line too many among spikes */
     bool in_pieces;    /* some ring was timed in several launches */
     uint64_t least, most;  /* rings from that to that were looked at; 0: none */
     const char *unsettled; /* why some could not be warmed up as long as they
@@ -544,19 +545,38 @@ static bool comes_back(struct size_question *q, const struct search *edge)
     return q->steady && q->proven;
 }
 
+/* Places that miss in every lap if one line is too many, at the least: that
+ * line puts out another, as the first to go of those that are not marked, and
+ * comes back when that does.  Under LRU all lines of its set do. */
+enum { PLACES_LEAST = 2 };
+
+/* True if spikes come back at so many places of such a ring; or at one less,
+ * where what is late once does not miss in every lap. */
+static bool may_hide_line(const struct size_question *q, uint64_t bytes)
+{
+    const struct lap_trace s = expect(q, bytes);
+    const struct returns wanted = returns_of(q, &s);
+    const bool every = wanted.times == judged_laps(&s);
+    return wanted.places + (every ? 1 : 0) > PLACES_LEAST;
+}
+
 /*
  * Where the same loads miss in every lap, as with LRU, two laps show one line
- * too many.  Where victims are picked at random, that line costs some miss in
- * each lap, here or there, and only many laps tell it from spikes.
+ * too many, unless so many spikes come back.  Where victims are picked at
+ * random, that line costs some miss in each lap, here or there.  Then only many
+ * laps tell it from spikes.
  */
 static bool is_sure(struct size_question *q, struct search *edge)
 {
     const struct search_sizes found = {.first = edge->fits, .count = 1};
     bool sure = false;
-    if (q->steady && (q->proven || comes_back(q, edge)))
+    q->hides = may_hide_line(q, edge->fits);
+    const bool back = q->steady && (q->proven || comes_back(q, edge));
+    if (back && !q->hides)
         return true;
     q->careful = true;
-    if (laps_for(q, edge->overflows / q->stride) < LAPS_CAREFUL ||
+    if ((back ? may_hide_line(q, edge->fits)
+              : laps_for(q, edge->overflows / q->stride) < LAPS_CAREFUL) ||
         size_fits(q, &found, &sure, &q->lab->err) != 0 || sure)
         return sure;
     const struct search careful =
@@ -646,6 +666,8 @@ static bool ends_between(struct size_question *q, uint64_t shift,
  * them does not fit: then the ends differ.  Of what loads reach first strewn
  * lines tell.  What the level before keeps of a ring, which is not the same of
  * another, leaves room for ends that differ by chance: then more places tell.
+ * Where spikes hide a line too many two are asked for: of one an element that
+ * leads to its page may be what misses.
  */
 static bool is_same_elsewhere(struct size_question *q,
                               const struct search *edge, double kept)
@@ -654,10 +676,11 @@ static bool is_same_elsewhere(struct size_question *q,
     const uint64_t before = kept > 0 ? bytes_before(q) : 0;
     const uint64_t least =
         kept > 0 ? least_of_ring(q, edge->fits, kept) : edge->fits;
-    const uint64_t most = edge->overflows + before;
+    const uint64_t hidden = q->hides ? q->stride : 0;
+    const uint64_t most = edge->overflows + before + hidden;
     const size_t places = kept > 0 ? COUNT_OF(elsewhere) : PLACES_EXACT;
     bool same = true;
-    q->careful = !q->steady;
+    q->careful = !q->steady || q->hides;
     for (size_t i = 0; ask && same && lab_ok(q->lab) && i < places; i++) {
         const uint64_t shift = shift_of(q, edge->fits, most, elsewhere[i]);
         if (shift == 0)
