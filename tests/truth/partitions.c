@@ -540,6 +540,35 @@ START_TEST(sides_are_found_as_they_are)
 }
 END_TEST
 
+/* Half of the far lines stay at their homes while four sizes of what lies near
+ * are swept: what should be missing costs one of three values.  Buggy result:
+ * one part. */
+static const char stays_far[] =
+    "sms=4 memory_bytes=2147483648 "
+    "caches/l2={'line':64,'sector':64,'sets':2048,'ways':9,'scope':'gpu',"
+    "'policy':{'kind':'rrip','most':2,'insert':1,'hit':0},"
+    "'partitions':{'bits':[13,14,15,19],'far_cycles':236,'replicates':true},"
+    "'set_bits':[[6,13,15,17,18,19,21,22,25,26,27,28],[7,14,17,18,19,22,"
+    "23,25,26,27,28],[8,13,14,15,16,17,20,23,24,25],[9,13,14,16,17,19,20,"
+    "24],[10,14,15,17,18,19,23,25],[11,13,14,15,16,20,22,23,24],[12,13,"
+    "15,16,17,18,20,21,23,24,28]],"
+    "'slices':{'modulo':1,'from_bit':11,'bits':[[9,11,13,14,17,18,26,27],"
+    "[6,8,9,13,14,15,18,20,22,23,25,26,27,28],[10,11,12,14,17,18,19,20,"
+    "21,23,24,25]]}} "
+    "paths/global={'l2':286,'memory':683}";
+
+START_TEST(what_stays_far_is_no_one_part)
+{
+    json_t *const findings =
+        truth_findings_of(gpu_made("%s", stays_far), "partitions");
+    expect_number(findings, "l2.parts", 2);
+    expect_number(findings, "l2.far_latency", 286 + 236);
+    expect_number(findings, "l2.far_miss_latency", 683 + 236);
+    expect_json(findings, "l2.side_bits", "[13, 14, 15, 19]");
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines at home in a part are numbered, and a remainder is none of numbers.
  * Buggy result: no sets, since what is in one set leaves two remainders. */
 START_TEST(a_remainder_is_of_where_lines_lie)
@@ -575,6 +604,7 @@ Suite *suite_truth_partitions(void)
     tcase_add_test(t, copies_that_are_gone_are_not_hits);
     tcase_add_test(t, a_small_one_copies_fewer_lines);
     tcase_add_test(t, what_lies_near_is_no_hit);
+    tcase_add_test(t, what_stays_far_is_no_one_part);
     tcase_add_loop_test(t, a_part_holds_no_more_than_fits, 0,
                         (int)COUNT_OF(full_parts));
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
