@@ -560,7 +560,8 @@ static const struct grow_move bulk_moves[] = {
 enum { MORE_ACCESSES, MORE_WARPS, MORE_BLOCKS };
 
 /* Where a question is brief there is one way up: accesses of a warp and warps
- * in turn, four times as many of these, and blocks where neither has room. */
+ * in turn, four times as many of these, and blocks where neither has room.  It
+ * stays as it is where there is no room at all. */
 static bool move_up(const struct bandwidth_question *q,
                     struct bandwidth_setup *s)
 {
@@ -573,6 +574,7 @@ static bool move_up(const struct bandwidth_question *q,
         if (fits(q, s))
             return true;
     }
+    s->knobs = from;
     return false;
 }
 
