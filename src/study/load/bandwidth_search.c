@@ -831,17 +831,28 @@ static void climb(const struct bandwidth_question *q,
     note_trials(&a, found);
 }
 
+/* From what saturated something like it: with the widest accesses, since a
+ * search goes to narrower ones and never back, which may be as good for the one
+ * and not for the other; and with room to grow. */
+static struct bandwidth_setup start_like(const struct bandwidth_question *q,
+                                         const struct bandwidth_setup *like)
+{
+    struct bandwidth_setup s = bandwidth_with_width(q, like, q->width);
+    if (!fits(q, &s) || s.unroll * s.warps <= 1)
+        return start_of(q);
+    *(s.unroll > 1 ? &s.unroll : &s.warps) /= 2;
+    return s;
+}
+
 /* From what saturated something like it, or a few warps on. */
 struct bandwidth_found bandwidth_search(const struct bandwidth_question *q,
                                         const struct bandwidth_setup *like)
 {
-    struct bandwidth_found found = {.setup = start_of(q)};
+    const bool begun = like != NULL && like->width <= q->width &&
+                       like->unroll * like->warps > 1 && fits(q, like);
+    struct bandwidth_found found = {.setup = begun ? start_like(q, like)
+                                                   : start_of(q)};
     struct bandwidth_setup *const s = &found.setup;
-    if (like != NULL && like->width <= q->width &&
-        like->unroll * like->warps > 1 && fits(q, like)) {
-        *s = *like;
-        *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
-    }
     s->length = q->way == STREAM_BLOCKS ? q->bytes
                 : q->way == STREAM_SM   ? BANDWIDTH_CYCLES / 2
                 : q->brief              ? BRIEF_CYCLES
