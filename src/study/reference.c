@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/text.h"
+#include "finding/doubt.h"
 #include "probe/guard.h"
 #include "study/assume.h"
 #include "study/gpu_state.h"
@@ -71,6 +73,19 @@ static struct quickest quickest_of(struct lab *lab, const struct samples *s,
                                       stats_min(c.at, c.count)};
 }
 
+static void add_hits(struct lab *lab, const struct samples *s)
+{
+    struct hits *const hits = &lab->references.l2;
+    const struct column all = lab_column_of(lab, s, "l2_all");
+    for (size_t i = 0; i < all.count; i++) {
+        hits->least =
+            hits->count == 0 ? all.at[i] : fmin(hits->least, all.at[i]);
+        hits->count++;
+        hits->sum += all.at[i];
+        hits->squares += all.at[i] * all.at[i];
+    }
+}
+
 static struct reference reference_of(struct lab *lab, const struct samples *s)
 {
     struct reference r = {
@@ -83,6 +98,7 @@ static struct reference reference_of(struct lab *lab, const struct samples *s)
         .throttle = gpu_state_throttle(s),
     };
     read_clock(lab, s, &r);
+    add_hits(lab, s);
     return r;
 }
 
@@ -212,6 +228,40 @@ static void widen(const struct lab *lab, const struct results *r)
     }
 }
 
+static double variance_of(const struct hits *hits)
+{
+    const double n = (double)hits->count, mean = hits->sum / n;
+    return fmax(hits->squares / n - mean * mean, 0);
+}
+
+/* Cycles that disturbances add to a load, on average: so many at least, by two
+ * standard errors. */
+static double late_by(const struct hits *hits)
+{
+    const double n = (double)hits->count, mean = hits->sum / n;
+    return (mean - hits->least - 2 * sqrt(variance_of(hits) / n)) / LINES;
+}
+
+/* Averages are not what loads cost where disturbances make these late, nor is
+ * it known by how much they differ: what waits for one another is late
+ * together. */
+static void judge_averages(struct lab *lab)
+{
+    const struct hits *const hits = &lab->references.l2;
+    const char *const *pattern = lab->study->averages;
+    const double late = late_by(hits), cost = hits->least / LINES;
+    if (!(late > assume(ASSUME_NOISE_CHASED) * cost))
+        return;
+    const char *const why = lab_text(lab, why_averages_raised, late, cost);
+    for (; pattern != NULL && *pattern != NULL; pattern++)
+        for (size_t i = 0; i < lab->results->finding_count; i++) {
+            struct finding *const f = lab->results->findings[i];
+            if (strcmp(f->study, lab->study->name) == 0 &&
+                text_glob(*pattern, f->id))
+                finding_void(f, why);
+        }
+}
+
 static bool has_company(const struct lab *lab)
 {
     return prober_guard(lab->prober)->leapt || lab->doubts.count > 0 ||
@@ -252,6 +302,7 @@ static void judge(struct lab *lab, const struct reference *first,
         widen(lab, &lab->proposals);
     }
     judge_clock(lab, first, now);
+    judge_averages(lab);
     if (costs_more(&first->l2, &now->l2))
         doubt(lab, is_beyond_sm,
               lab_text(lab, why_hits_moved, "L2", first->l2.cycles,

@@ -36,13 +36,21 @@ struct reference {
     uint64_t throttle;
 };
 
+/* What the probe's loads of L2 cost together, each time; nothing makes them
+ * quicker. */
+struct hits {
+    size_t count;
+    double sum, squares, least;
+};
+
 /* Of a run. */
 struct references {
     struct reference first, latest;
     double processes; /* others, at most */
     bool throttled, moved;
-    size_t launches;  /* that references took … */
-    double ns;        /* … and how long the GPU ran them */
+    size_t launches; /* that references took … */
+    double ns;       /* … and how long the GPU ran them */
+    struct hits l2;
     uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 

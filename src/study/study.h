@@ -63,6 +63,9 @@ struct study {
      * (gpu_state.h).  Runs after all that do not, and none of these needs it.
      */
     bool under_load;
+    /* Of its findings those that are averages of many loads, so that each late
+     * one changes them (`*` is any run; NULL ends); NULL is none. */
+    const char *const *averages;
     /* Asks what the GPUs of a host share: one process at a time does. */
     bool shares;
     /* Adds its findings to lab->results.  An error that is left in the lab is

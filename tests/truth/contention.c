@@ -1,8 +1,8 @@
 /*
  * Contention and scheduling: what van Stigt 2022 says in 10.1 of GTX 1080 Ti
  * (Pascal), RTX 2080 Ti (Turing) and A100 (Ampere), sentence by sentence, and
- * what the profiles say.  All is measured once, before the tests, which are slow
- * ones; variants of one GPU are not.
+ * what the profiles say.  All is measured once, before the tests, which are
+ * slow ones; variants of one GPU are not.
  */
 #include <jansson.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "device/sim/profile/profile.h"
+#include "disturbance.h"
 #include "gpu_made.h"
 #include "sonde.h"
 #include "study/lab.h"
@@ -66,7 +67,11 @@ START_TEST(warps_of_ampere_vary_far_less_than_those_of_pascal)
     ck_assert_double_ge(number(PASCAL, id), 0.2);
     ck_assert_double_le(number(TURING, id), number(PASCAL, id) / 2);
     ck_assert_double_ge(number(TURING, id), 0.05);
-    ck_assert_double_le(number(AMPERE, id), 0.04);
+    /* Late loads alone make as much: a bound. */
+    ck_assert_str_eq(truth_text(reports[AMPERE], id, "status"), "at_most");
+    ck_assert_double_le(json_number_value(json_object_get(
+                            json_object_get(reports[AMPERE], id), "value")),
+                        0.04);
 }
 END_TEST
 
@@ -474,6 +479,29 @@ START_TEST(a_wide_port_lets_all_warps_through)
 }
 END_TEST
 
+/* Late loads make warps end apart where nothing else does, and averages
+ * greater.  Buggy result: warps 627 cycles apart, measured, that end within 37,
+ * of a GPU as quiet as they are; 44 cycles of a load for 40.6 of a noisy one,
+ * and 54. */
+START_TEST(late_loads_are_no_contention)
+{
+    const unsigned noise = (unsigned)_i + 1;
+    json_t *const findings = truth_findings_seeded(
+        disturbed_gpu("small_load", "noise", noise), 1, "contention");
+    static const char *const averages[] = {
+        "latency_by_warps", "throughput_by_warps", "latency_by_blocks"};
+    ck_assert_str_eq(truth_text(findings, "contention.warp_spread", "status"),
+                     "at_most");
+    for (size_t i = 0; i < COUNT_OF(averages); i++) {
+        char id[64];
+        snprintf(id, sizeof id, "contention.%s", averages[i]);
+        ck_assert_str_eq(truth_text(findings, id, "status"),
+                         noise > 1 ? "not_measured" : "measured");
+    }
+    json_decref(findings);
+}
+END_TEST
+
 START_TEST(older_blocks_first_make_a_staircase_of_pascal_too)
 {
     json_t *const findings = truth_findings_of(
@@ -540,6 +568,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(t, a_cache_in_four_parts_is_told);
     tcase_add_test(t, warps_are_slow_from_after_the_last_that_are_not);
     tcase_add_test(t, a_wide_port_lets_all_warps_through);
+    tcase_add_loop_test(t, late_loads_are_no_contention, 0, 3);
     tcase_add_test(t, older_blocks_first_make_a_staircase_of_pascal_too);
     tcase_add_test(t, blocks_of_half_a_warp_are_scheduled);
     return suite;

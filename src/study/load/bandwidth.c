@@ -414,5 +414,6 @@ const struct study study_bandwidth = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
+    .averages = TEXTS("*_by_*"),
     .run = bandwidth_run,
 };

@@ -15,6 +15,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "finding/doubt.h"
 #include "study/assume.h"
 #include "study/load/sweep.h"
 #include "study/load/timelines.h"
@@ -68,6 +69,48 @@ static struct finding *contention_finding(struct lab *lab,
     return f;
 }
 
+/* ---- what disturbs them ---- */
+
+/* By how many cycles each warp of blocks of 1 to so many took longer than in
+ * the quickest of its repetitions: what slows it is the same in each, unless it
+ * disturbs. */
+enum { FEW_WARPS = 4, FEW_MOST = REPEATS * FEW_WARPS * (FEW_WARPS + 1) / 2 };
+struct late {
+    double cycles[FEW_MOST], quickest;
+    size_t count;
+};
+
+static void add_late(struct late *late, const struct timelines *t,
+                     unsigned warps)
+{
+    for (size_t w = 0; w < warps; w++) {
+        double cycles[REPEATS];
+        for (size_t r = 0; r < REPEATS; r++)
+            cycles[r] = span_length(&t->warps[r * warps + w].span);
+        const double least = stats_min(cycles, REPEATS);
+        for (size_t r = 0; r < REPEATS && late->count < FEW_MOST; r++)
+            late->cycles[late->count++] = cycles[r] - least;
+        late->quickest =
+            late->quickest > 0 ? fmin(late->quickest, least) : least;
+    }
+}
+
+/* Averages over loads are not what these cost where in most of them some are
+ * late. */
+static void judge_averages(struct lab *lab, const struct late *late)
+{
+    static const char *const attributes[] = {
+        "latency_by_warps", "throughput_by_warps", "latency_by_blocks"};
+    const double most = stats_median(late->cycles, late->count);
+    if (most <= assume(ASSUME_AVERAGES_ALIKE) * late->quickest)
+        return;
+    const char *const why = lab_text(lab, why_averages_raised, most / STEPS,
+                                     late->quickest / STEPS);
+    for (size_t i = 0; i < COUNT_OF(attributes); i++)
+        finding_void(results_edit(lab->results, "contention", attributes[i]),
+                     why);
+}
+
 /* ---- warps of a block ---- */
 
 /* A block of so many warps: medians over its warps and repetitions. */
@@ -86,16 +129,17 @@ static double median_latency(struct lab *lab, const struct timelines *t)
     return stats_median(cycles, t->count);
 }
 
-static double median_throughput(struct lab *lab, const struct timelines *t,
-                                unsigned warps)
+/* What all get together while all load: of each warp what it does in most
+ * repetitions. */
+static double median_throughput(const struct timelines *t, unsigned warps)
 {
-    double rates[REPEATS];
-    for (size_t r = 0; r < REPEATS; r++) {
-        const struct warp_spans block = timelines_blocks(lab, t, r);
-        rates[r] =
-            (double)warps * STEPS * STEP_BYTES / span_length(&block.at->span);
+    double rate = 0, cycles[REPEATS];
+    for (size_t w = 0; w < warps; w++) {
+        for (size_t r = 0; r < REPEATS; r++)
+            cycles[r] = span_length(&t->warps[r * warps + w].span);
+        rate += STEPS * STEP_BYTES / stats_median(cycles, REPEATS);
     }
-    return stats_median(rates, REPEATS);
+    return rate;
 }
 
 static void report_curve(struct lab *lab, const struct block_cost *costs,
@@ -178,16 +222,43 @@ static const char *favoured(const double *favour, size_t n)
     return side > 0 ? "low warps" : side < 0 ? "high warps" : "none";
 }
 
+/* Late loads make warps end apart that nothing else does: the first and the
+ * last of some dozens are four standard deviations apart.  NULL: less than was
+ * seen. */
+static const char *apart_by_chance(struct lab *lab, const struct late *late,
+                                   const struct shares *s)
+{
+    const double seen = stats_median(s->spread, REPEATS);
+    const double chance = 4 * sqrt((double)late->count) *
+                          stats_mean_error(late->cycles, late->count);
+    return chance > seen ? lab_text(lab, why_ends_by_chance, chance, seen)
+                         : NULL;
+}
+
+/* What disturbances may have made is no more than a bound. */
+static void report_spread(struct finding *f, const double *spread,
+                          const char *chance)
+{
+    if (chance == NULL) {
+        finding_range(f, spread, REPEATS);
+        return;
+    }
+    finding_value(f, STATUS_AT_MOST,
+                  value_number(stats_median(spread, REPEATS)));
+    finding_because(f, "%s", chance);
+}
+
 static void report_shares(struct lab *lab, const struct timelines *t,
-                          unsigned warps)
+                          unsigned warps, const struct late *late)
 {
     struct shares s;
     const char *const e = t->experiment;
     for (size_t r = 0; r < REPEATS; r++)
         add_shares(&s, r, t->warps + r * warps, warps);
-    finding_range(contention_finding(lab, "warp_spread", e), s.spread, REPEATS);
-    finding_range(contention_finding(lab, "warp_spread_share", e),
-                  s.spread_share, REPEATS);
+    const char *const chance = apart_by_chance(lab, late, &s);
+    report_spread(contention_finding(lab, "warp_spread", e), s.spread, chance);
+    report_spread(contention_finding(lab, "warp_spread_share", e),
+                  s.spread_share, chance);
     finding_range(contention_finding(lab, "fairness", e), s.fairness, REPEATS);
     finding_range(contention_finding(lab, "favour", e), s.favour, REPEATS);
     struct finding *const f = contention_finding(lab, "favours", e);
@@ -195,7 +266,7 @@ static void report_shares(struct lab *lab, const struct timelines *t,
     finding_protocol(f, "warps", value_number(warps));
 }
 
-static void contention_ask_warps(struct lab *lab)
+static void contention_ask_warps(struct lab *lab, struct late *late)
 {
     struct block_cost costs[COUNTS];
     struct timelines t = {0};
@@ -209,14 +280,16 @@ static void contention_ask_warps(struct lab *lab)
                               warps, SMALL, STEPS, REPEATS);
         if (!lab_ok(lab))
             return;
+        if (warps <= FEW_WARPS)
+            add_late(late, &t, warps);
         costs[count] = (struct block_cost){
             .warps = warps,
             .latency = median_latency(lab, &t),
-            .throughput = median_throughput(lab, &t, warps),
+            .throughput = median_throughput(&t, warps),
             .experiment = t.experiment,
         };
     }
-    report_shares(lab, &t, costs[count - 1].warps);
+    report_shares(lab, &t, costs[count - 1].warps, late);
     report_curve(lab, costs, count);
     report_warps_from(lab, costs, count);
 }
@@ -362,9 +435,12 @@ static void contention_run(struct lab *lab)
         lab_leave_open(lab, l1->present ? why_l1_bypassed : l1->why);
         return;
     }
-    contention_ask_warps(lab);
+    struct late late = {.count = 0};
+    contention_ask_warps(lab, &late);
     if (lab_ok(lab))
         contention_ask_blocks(lab);
+    if (lab_ok(lab))
+        judge_averages(lab, &late);
 }
 
 const struct study study_contention = {

@@ -31,7 +31,6 @@
 #include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "finding/doubt.h"
 #include "study/assume.h"
 #include "study/load/sweep.h"
 
@@ -335,16 +334,6 @@ static void say_fall(struct finding *f, const struct curve *c)
     finding_because(f, why_falls, 100 * fall, bytes_per_second(&c->points[at]));
 }
 
-/* A repetition's latency is an average, which what makes loads late raises: by
- * more than what an average may be off it is not what a load costs. */
-static void doubt_averages(const struct curve *c, struct finding *f)
-{
-    const double excess = fact_bracket(c->lab, LEVEL_L2)->excess;
-    const double idle = c->points[0].cycles;
-    if (excess > assume(ASSUME_NOISE_CHASED) * idle)
-        finding_doubt(f, lab_text(c->lab, why_averages_raised, excess, idle));
-}
-
 static void report_curve(const struct curve *c, const char *attribute)
 {
     struct sweep s = sweep_begin(c->lab, c->component, attribute, "bandwidth");
@@ -355,7 +344,6 @@ static void report_curve(const struct curve *c, const char *attribute)
     finding_protocol(s.finding, "lines", value_text(c->lines));
     say_setup(s.finding, c);
     say_fall(s.finding, c);
-    doubt_averages(c, s.finding);
 }
 
 static void report_saturated(const struct curve *c)
@@ -376,7 +364,6 @@ static void report_saturated(const struct curve *c)
     say_setup(f, c);
     finding_cite(f, c->beside_all.experiment);
     finding_cite(f, full->experiment);
-    doubt_averages(c, f);
 }
 
 /* The knee lies between the nearest points that are surely on either side. */
@@ -412,7 +399,6 @@ static void report_knee(const struct curve *c)
                      value_number(knee_times * c->points[0].cycles));
     finding_protocol(f, "times_idle", value_number(knee_times));
     finding_cite(f, c->points[knee.after].experiment);
-    doubt_averages(c, f);
 }
 
 /* ---- L2 and memory ----------------------------------------------------- */
@@ -708,5 +694,6 @@ const struct study study_loaded_latency = {
                      "loaded warps=32"),
     .apart = true,
     .under_load = true,
+    .averages = TEXTS("*_latency", "*.knee_bandwidth"),
     .run = loaded_latency_run,
 };

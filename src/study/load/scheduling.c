@@ -584,5 +584,6 @@ const struct study study_scheduling = {
                      "timeline work=none"),
     .apart = true,
     .under_load = true,
+    .averages = TEXTS("*_memory"),
     .run = scheduling_run,
 };

@@ -610,5 +610,6 @@ const struct study study_transpose = {
     .answers = answers,
     .apart = true,
     .under_load = true,
+    .averages = TEXTS("transpose.*"),
     .run = transpose_run,
 };
