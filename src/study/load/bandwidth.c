@@ -69,7 +69,8 @@ static struct bandwidth_rate list_add(struct sweep *list,
 {
     const struct bandwidth_rate rate = bandwidth_measure(q, s);
     const char *const flaw = bandwidth_flaw(&rate);
-    sweep_add(list, name, rate.value, rate.experiment);
+    sweep_add_within(list, name, rate.value, rate.low, rate.high,
+                     rate.experiment);
     if (flaw != NULL)
         lab_fail(list->lab, ERR_UNSUPPORTED, "%s", flaw);
     return rate;

@@ -338,8 +338,9 @@ static void report_curve(const struct curve *c, const char *attribute)
 {
     struct sweep s = sweep_begin(c->lab, c->component, attribute, "bandwidth");
     for (size_t i = 0; i < c->count; i++)
-        sweep_add(&s, value_number(bytes_per_second(&c->points[i])),
-                  c->points[i].cycles, c->points[i].experiment);
+        sweep_add_within(&s, value_number(bytes_per_second(&c->points[i])),
+                         c->points[i].cycles, c->points[i].low,
+                         c->points[i].high, c->points[i].experiment);
     sweep_end(&s);
     finding_protocol(s.finding, "lines", value_text(c->lines));
     say_setup(s.finding, c);

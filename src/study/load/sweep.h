@@ -17,6 +17,8 @@ struct sweep {
     struct finding *finding;
     const char *name; /* of what changes; NULL: the finding does not say */
     struct value at, values;
+    struct value low, high; /* where each value lies … */
+    bool unbounded;         /* … which is not known of all */
 };
 
 struct sweep sweep_begin(struct lab *lab, const char *component,
@@ -24,6 +26,9 @@ struct sweep sweep_begin(struct lab *lab, const char *component,
 /* After an error nothing is added. */
 void sweep_add(struct sweep *sweep, struct value at, double value,
                const char *experiment);
+/* … and where it lies: with all of them the finding says `low` and `high`. */
+void sweep_add_within(struct sweep *sweep, struct value at, double value,
+                      double low, double high, const char *experiment);
 /* Says what was measured, or which error excuses that it was not; false if
  * there was an error. */
 bool sweep_end(struct sweep *sweep);
