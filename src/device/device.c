@@ -251,6 +251,15 @@ int device_memory_free(struct device *device, uint64_t *bytes,
     return device->ops->memory_free(device, bytes, err);
 }
 
+uint32_t *aliases_list(const struct aliases *a)
+{
+    if (a->only == NULL)
+        return NULL;
+    uint32_t *const list = xcalloc(a->only_count + 1, sizeof *list);
+    memcpy(list, a->only, a->only_count * sizeof *list);
+    return list;
+}
+
 static int check_aliases(uint64_t piece, const struct aliases *a,
                          struct error *err)
 {
@@ -262,12 +271,12 @@ static int check_aliases(uint64_t piece, const struct aliases *a,
             "GPU maps pieces of %llu",
             (unsigned long long)a->count, (unsigned long long)a->bytes,
             (unsigned long long)a->stride, (unsigned long long)piece);
-    if (a->count > ALIASES_MOST / (a->bytes / piece) ||
+    if (aliases_mapped(a) > ALIASES_MOST / (a->bytes / piece) ||
         a->stride > ALIASES_SPAN / a->count)
         return error_set(err, ERR_USAGE,
                          "%llu mappings of %llu bytes every %llu bytes are "
                          "more than %d pieces or %llu bytes of addresses",
-                         (unsigned long long)a->count,
+                         (unsigned long long)aliases_mapped(a),
                          (unsigned long long)a->bytes,
                          (unsigned long long)a->stride, ALIASES_MOST,
                          (unsigned long long)ALIASES_SPAN);

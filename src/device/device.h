@@ -124,11 +124,21 @@ struct texture {
 };
 
 /* One piece of device memory at many addresses: `bytes` of it from `address` +
- * i × `stride` on, for each i below `count`. */
+ * i × `stride` on, for each i below `count`, or for some of them alone. */
 struct aliases {
     uint64_t bytes, stride, count;
+    const uint32_t *only; /* those i, which ascend; NULL: all */
+    size_t only_count;
     uint64_t address; /* 0: not mapped */
 };
+
+/* How often it is mapped. */
+static inline uint64_t aliases_mapped(const struct aliases *a)
+{
+    return a->only != NULL ? a->only_count : a->count;
+}
+/* A copy of the list; NULL: there is none. */
+uint32_t *aliases_list(const struct aliases *aliases);
 
 /* Where memory lies. */
 enum device_place {

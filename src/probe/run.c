@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/numeric.h"
 #include "base/stop.h"
 #include "probe/check.h"
@@ -76,11 +77,19 @@ struct prober *prober_new(struct device *device, struct recording *recording,
     return p;
 }
 
+/* Mappings that are no more. */
+static void forget_aliases(struct aliases *a)
+{
+    free((uint32_t *)a->only);
+    *a = (struct aliases){0};
+}
+
 /* Forgets what it has on the device, without a word to that. */
 static void forget(struct prober *p)
 {
     memset(p->buffers, 0, sizeof p->buffers);
-    memset(p->aliases, 0, sizeof p->aliases);
+    for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
+        forget_aliases(&p->aliases[i]);
     for (size_t i = 0; i < KEPT_COUNT; i++) {
         if (p->kept[i].close != NULL)
             p->kept[i].close(p->kept[i].at);
@@ -104,8 +113,10 @@ static int release_memory(void *argument, struct error *err)
         device_release(p->device, p->buffers[i].address);
         p->buffers[i].address = p->buffers[i].bytes = 0;
     }
-    for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
+    for (size_t i = 0; i < COUNT_OF(p->aliases); i++) {
         device_unmap(p->device, &p->aliases[i]);
+        forget_aliases(&p->aliases[i]);
+    }
     return 0;
 }
 
@@ -498,19 +509,75 @@ void *prober_kept(struct prober *p, enum prober_kept which, size_t bytes,
     return p->kept[which].at;
 }
 
+/* How many of either list there are; all of them in `all`, if that is wanted.
+ */
+static size_t either(const struct aliases *a, const struct aliases *b,
+                     uint32_t *all)
+{
+    size_t i = 0, k = 0, count = 0;
+    while (i < a->only_count || k < b->only_count) {
+        const uint32_t x = i < a->only_count ? a->only[i] : UINT32_MAX;
+        const uint32_t y = k < b->only_count ? b->only[k] : UINT32_MAX;
+        i += x <= y;
+        k += y <= x;
+        if (all != NULL)
+            all[count] = x < y ? x : y;
+        count++;
+    }
+    return count;
+}
+
+static bool are_alike(const struct aliases *a, const struct aliases *b)
+{
+    return a->address != 0 && a->bytes == b->bytes && a->stride == b->stride;
+}
+
+static bool have_all(const struct aliases *made, const struct aliases *wanted)
+{
+    return are_alike(made, wanted) && made->count >= wanted->count &&
+           (made->only == NULL ||
+            (wanted->only != NULL &&
+             either(made, wanted, NULL) == made->only_count));
+}
+
+/* What is wanted, and beside it what others that are alike wanted: those to
+ * come want that again. */
+static struct aliases with_others(const struct aliases *made,
+                                  const struct aliases *wanted)
+{
+    enum { OTHERS_MOST = 2048 };
+    struct aliases all = *wanted;
+    const bool few = are_alike(made, wanted) && made->only != NULL &&
+                     wanted->only != NULL && made->only_count < OTHERS_MOST;
+    all.only = aliases_list(wanted);
+    if (!few)
+        return all;
+    uint32_t *const list = xreallocarray(
+        NULL, made->only_count + wanted->only_count + 1, sizeof *list);
+    all.only_count = either(made, wanted, list);
+    free((uint32_t *)all.only);
+    all.only = list;
+    all.count = u64_max(made->count, wanted->count);
+    return all;
+}
+
 /* Those at many addresses take long to make and to undo (37 µs each on an
  * H200): rows of thousands, too, come beside them and not in their stead. */
 int prober_aliases(struct prober *p, bool row, struct aliases *aliases,
                    struct error *err)
 {
     enum { MANY = 1 << 14 };
-    struct aliases *const made = &p->aliases[row ? 2 : aliases->count >= MANY];
-    if (made->address == 0 || made->bytes != aliases->bytes ||
-        made->stride != aliases->stride || made->count < aliases->count) {
+    struct aliases *const made =
+        &p->aliases[row ? 2 : aliases_mapped(aliases) >= MANY];
+    if (!have_all(made, aliases)) {
+        struct aliases all = with_others(made, aliases);
         device_unmap(p->device, made);
-        *made = *aliases;
-        if (device_map(p->device, made, err) != 0)
+        forget_aliases(made);
+        if (device_map(p->device, &all, err) != 0) {
+            free((uint32_t *)all.only);
             return err->code;
+        }
+        *made = all;
     }
     aliases->address = made->address;
     return 0;

@@ -77,7 +77,12 @@ static void exercise_aliases(struct device *d, struct outcome *o)
 {
     const uint64_t piece = d->info.mapping_bytes;
     struct aliases dense = {.bytes = piece, .stride = piece, .count = 3};
-    struct aliases sparse = {.bytes = piece, .stride = 4 * piece, .count = 2};
+    static const uint32_t only[] = {0, 2};
+    struct aliases sparse = {.bytes = piece,
+                             .stride = 4 * piece,
+                             .count = 3,
+                             .only = only,
+                             .only_count = 2};
     struct error err;
     uint32_t word = 42;
     if (piece == 0)
@@ -348,6 +353,32 @@ START_TEST(aliases_are_one_memory)
                     err);
         ck_assert_uint_eq(in, out);
     }
+    device_close(device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+    ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+END_TEST
+
+START_TEST(some_aliases_alone_are_mapped)
+{
+    NEED_FAKE();
+    static const uint32_t only[] = {1, 3};
+    struct error err;
+    struct device *const device = fake_open(NULL);
+    const uint64_t piece = device->info.mapping_bytes;
+    struct aliases a = {.bytes = piece,
+                        .stride = piece,
+                        .count = 4,
+                        .only = only,
+                        .only_count = 2};
+    uint32_t in = 7, out = 0;
+    ASSERT_DONE(device_map(device, &a, &err), err);
+    ASSERT_DONE(device_copy_in(device, a.address + piece, &in, sizeof in, &err),
+                err);
+    ASSERT_DONE(
+        device_copy_out(device, &out, a.address + 3 * piece, sizeof out, &err),
+        err);
+    ck_assert_uint_eq(out, in);
     device_close(device);
     ck_assert_int_eq(fake_count("fake_live"), 0);
     ck_assert_int_eq(fake_count("fake_swept"), 0);
@@ -1138,6 +1169,7 @@ static void add_launches(TCase *tests)
 {
     tcase_add_test(tests, aliases_are_one_memory);
     tcase_add_test(tests, aliases_differ_as_their_distances);
+    tcase_add_test(tests, some_aliases_alone_are_mapped);
     tcase_add_loop_test(tests, a_driver_that_cannot_map_says_so, 0, 3);
     tcase_add_test(tests, mapping_is_undone_where_it_fails_or_is_stopped);
     tcase_add_test(tests, clusters_are_unsupported_where_the_driver_lacks_them);

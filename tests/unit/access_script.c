@@ -23,6 +23,10 @@ static const struct {
     {"visit steps=!3:1:0,!1073741824:2:1 piece=2097152 row=65536",
      {3, 1073741824, 1073741825},
      3},
+    /* as many mappings as are visited, of more than there may be */
+    {"visit steps=!300000:1:0,!2|299999 piece=2097152 apart=33554432",
+     {300000, 2, 299999},
+     3},
     /* the kernel that calls is another beside few functions than beside all */
     {"visit readers=code steps=!96|224|96", {96, 224, 96}, 3},
     {"visit readers=code,constant steps=!96|224", {96, 224}, 2},

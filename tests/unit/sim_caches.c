@@ -306,6 +306,32 @@ START_TEST(what_is_written_at_one_address_is_read_at_all)
 }
 END_TEST
 
+START_TEST(some_of_the_addresses_alone_are_mapped)
+{
+    static const uint32_t only[] = {0, 3, 1000000};
+    struct aliases a = {.bytes = 2 * MIB,
+                        .stride = 4 * MIB,
+                        .count = 1000001,
+                        .only = only,
+                        .only_count = 3};
+    struct rig rig = rig_open();
+    uint64_t word = 7, out = 0;
+    ASSERT_DONE(device_map(rig.device, &a, &rig.err), rig.err);
+    ASSERT_DONE(device_copy_in(rig.device, a.address + 3 * a.stride, &word, 8,
+                               &rig.err),
+                rig.err);
+    ASSERT_DONE(device_copy_out(rig.device, &out,
+                                a.address + 1000000 * a.stride, 8, &rig.err),
+                rig.err);
+    ck_assert_uint_eq(out, 7);
+    ASSERT_FAILS(device_copy_in(rig.device, a.address + 2 * a.stride, &word, 8,
+                                &rig.err),
+                 ERR_DEVICE, rig.err, "not in one allocation");
+    device_unmap(rig.device, &a);
+    rig_close(&rig);
+}
+END_TEST
+
 START_TEST(mappings_that_cannot_be_are_refused)
 {
     static const struct {
@@ -394,6 +420,7 @@ Suite *suite_sim_caches(void)
     tcase_add_loop_test(t, sms_share_a_tlb_by_its_scope, 0, 7);
     tcase_add_test(t, aliases_are_one_line_but_where_it_has_a_virtual_address);
     tcase_add_test(t, each_alias_is_a_page_of_its_own);
+    tcase_add_test(t, some_of_the_addresses_alone_are_mapped);
     tcase_add_test(t, what_is_written_at_one_address_is_read_at_all);
     tcase_add_test(t, a_gpu_may_have_no_aliases);
     tcase_add_loop_test(t, mappings_that_cannot_be_are_refused, 0, 7);

@@ -16,6 +16,7 @@
 struct mapping {
     struct mapping *next;
     struct aliases of;
+    uint32_t *only;    /* its list, which the mapping keeps; or NULL */
     uint64_t reserved; /* addresses from here on … */
     uint64_t span;     /* … so many bytes; 0: none */
     uint64_t memory;   /* the driver's handle */
@@ -55,6 +56,12 @@ void gpu_ask_mapping(struct gpu *gpu)
         gpu->device.info.mapping_bytes = bytes;
 }
 
+/* Where the piece is for time `n`. */
+static uint64_t address_of(const struct mapping *m, uint64_t n)
+{
+    return m->of.address + (m->only != NULL ? m->only[n] : n) * m->of.stride;
+}
+
 /* Gives back what there is, and cannot do anything about a failure.  While a
  * kernel hangs, the driver would wait for it: the end of the process does it.
  */
@@ -64,13 +71,13 @@ static void end_mapping(struct gpu *gpu, struct mapping *m)
     if (!gpu->hung) {
         DRIVER_ASK(d, cuCtxSetCurrent, (gpu->context));
         while (m->mapped-- > 0)
-            DRIVER_ASK(d, cuMemUnmap,
-                       (m->of.address + m->mapped * m->of.stride, m->of.bytes));
+            DRIVER_ASK(d, cuMemUnmap, (address_of(m, m->mapped), m->of.bytes));
         if (m->span > 0)
             DRIVER_ASK(d, cuMemAddressFree, (m->reserved, m->span));
         if (m->made)
             DRIVER_ASK(d, cuMemRelease, (m->memory));
     }
+    free(m->only);
     free(m);
 }
 
@@ -134,30 +141,40 @@ static int give_access(struct gpu *gpu, uint64_t address, uint64_t bytes,
                     (unsigned long long)bytes);
 }
 
-static int map_piece(struct gpu *gpu, struct mapping *m, bool alone,
-                     struct error *err)
+static int map_piece(struct gpu *gpu, struct mapping *m, struct error *err)
 {
-    const uint64_t at = m->of.address + m->mapped * m->of.stride;
     if (stop_requested(gpu->device.ticket))
         return error_set(err, ERR_INTERRUPTED, "mapping memory was stopped");
-    const int status = GPU_CALL(
-        gpu, err, cuMemMap, (at, m->of.bytes, 0, m->memory, 0),
-        "mapping memory for time %llu of %llu",
-        (unsigned long long)m->mapped + 1, (unsigned long long)m->of.count);
-    if (status != 0)
-        return status;
-    m->mapped++;
-    return alone ? give_access(gpu, at, m->of.bytes, err) : 0;
+    const int status =
+        GPU_CALL(gpu, err, cuMemMap,
+                 (address_of(m, m->mapped), m->of.bytes, 0, m->memory, 0),
+                 "mapping memory for time %llu of %llu",
+                 (unsigned long long)m->mapped + 1,
+                 (unsigned long long)aliases_mapped(&m->of));
+    m->mapped += status == 0;
+    return status;
+}
+
+/* True if the next piece does not lie beside the last one. */
+static bool ends_here(const struct mapping *m)
+{
+    return m->mapped == aliases_mapped(&m->of) ||
+           address_of(m, m->mapped) !=
+               address_of(m, m->mapped - 1) + m->of.bytes;
 }
 
 static int map_all(struct gpu *gpu, struct mapping *m, struct error *err)
 {
-    const bool apart = m->of.stride > m->of.bytes;
+    uint64_t first = 0; /* of those side by side */
     int status = reserve(gpu, m, err);
-    while (status == 0 && m->mapped < m->of.count)
-        status = map_piece(gpu, m, apart, err);
-    if (status == 0 && !apart)
-        status = give_access(gpu, m->of.address, extent(&m->of), err);
+    while (status == 0 && m->mapped < aliases_mapped(&m->of)) {
+        status = map_piece(gpu, m, err);
+        if (status != 0 || !ends_here(m))
+            continue;
+        status = give_access(gpu, address_of(m, first),
+                             (m->mapped - first) * m->of.bytes, err);
+        first = m->mapped;
+    }
     return status;
 }
 
@@ -169,6 +186,8 @@ int gpu_map(struct device *device, struct aliases *aliases, struct error *err)
         return status;
     struct mapping *const m = xcalloc(1, sizeof *m);
     m->of = *aliases;
+    m->only = aliases_list(aliases);
+    m->of.only = m->only;
     status = map_all(gpu, m, err);
     if (status != 0) {
         end_mapping(gpu, m);

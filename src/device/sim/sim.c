@@ -366,8 +366,13 @@ static int sim_transfer(struct device *device, struct transfer *transfers,
 static int sim_map(struct device *device, struct aliases *a, struct error *err)
 {
     struct machine *const m = sim_of(device)->machine;
+    uint32_t *const only = aliases_list(a);
     const int status =
         memory_map(&m->memory, a->bytes, a->stride, a->count, &a->address, err);
+    if (status == 0)
+        memory_only(&m->memory, a->address, only, a->only_count);
+    else
+        free(only);
     if (status == 0 && m->aliases++ == 0)
         paths_alias(m->paths, &m->memory);
     return status;

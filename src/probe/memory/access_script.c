@@ -28,7 +28,8 @@
  *
  * With `piece` the places are not bytes of memory but mappings of one piece of
  * it, `apart` bytes from one to the next, in each of which the same line is
- * loaded: so nothing but the translation differs.  Numbers from 2^30 on are
+ * loaded: so nothing but the translation differs; those are mapped that are
+ * visited, or as many as `pieces` says.  Numbers from 2^30 on are
  * those of a `row` of other places, mapped apart from these, so many bytes from
  * one to the next.
  *
@@ -280,6 +281,47 @@ static uint64_t turn_place(const struct script *s, uint64_t base)
     return base + at / s->apart * s->apart + s->piece / 2 + LINE;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers of the mappings that an order visits, as often as it does. */
+static size_t add_visited(const struct script *s, const struct order *o,
+                          uint32_t *list)
+{
+    for (uint64_t n = 0; n < o->count; n++) {
+        const uint64_t place = o->start + n * (uint64_t)o->step;
+        list[n] =
+            (uint32_t)(s->within > 0         ? place / s->within
+                       : s->unit == s->apart ? place
+                                             : place * s->unit / s->apart);
+    }
+    return o->count;
+}
+
+/* Those that are visited, and no others. */
+static void choose_visited(const struct script *s, struct aliases *a)
+{
+    uint64_t visits = 0;
+    for (size_t i = 0; i < s->order_count; i++)
+        visits += s->orders[i].count;
+    if (s->pieces > 0 || s->scramble + s->jitter + s->row > 0 ||
+        visits > UINT32_MAX / sizeof *a->only)
+        return;
+    uint32_t *const list = xcalloc(visits + 1, sizeof *list);
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < s->order_count; i++)
+        count += add_visited(s, &s->orders[i], list + count);
+    qsort(list, count, sizeof *list, compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        if (list[i] < a->count && (i == 0 || list[i] != list[i - 1]))
+            list[kept++] = list[i];
+    a->only = list;
+    a->only_count = kept;
+}
+
 static int map_pieces(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
@@ -297,7 +339,9 @@ static int map_pieces(struct prober *prober, struct visit *v, struct error *err)
                          s->pieces);
     if (s->pieces > 0)
         aliases.count = s->pieces;
+    choose_visited(s, &aliases);
     const int status = prober_aliases(prober, false, &aliases, err);
+    free((uint32_t *)aliases.only);
     v->base = aliases.address + s->line;
     if (s->turn > 0)
         v->pin.counter_at = turn_place(s, aliases.address);

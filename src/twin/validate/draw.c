@@ -159,7 +159,7 @@ static struct trial trial_of(const struct draw *w, const char *what,
                              struct buf *steps)
 {
     struct trial t = {.what = what, .runs = w->d->runs, .asked = w->d->asked};
-    /* The last line first, so that all of the span is there. */
+    /* The last line first, so that all addresses of the span are there. */
     t.text = xasprintf("visit readers=%s steps=%" PRIu64 ":1:0,%s%s%s",
                        t.asked.reader,
                        (w->all - 1) * (w->d->shape->line / w->d->unit),

@@ -144,20 +144,50 @@ int memory_allocate_at(struct memory *memory, unsigned place, uint64_t bytes,
     return make_region(memory, region, address, err);
 }
 
-void memory_release(struct memory *memory, uint64_t address)
+/* The region that begins there; `count`: none does. */
+static size_t find_region(const struct memory *memory, uint64_t address)
 {
     size_t i = 0;
     while (i < memory->count && memory->regions[i].address != address)
         i++;
+    return i;
+}
+
+void memory_only(struct memory *memory, uint64_t address, uint32_t *only,
+                 size_t count)
+{
+    struct region *const r = &memory->regions[find_region(memory, address)];
+    r->only = only;
+    r->only_count = count;
+}
+
+void memory_release(struct memory *memory, uint64_t address)
+{
+    const size_t i = find_region(memory, address);
     if (i == memory->count)
         return;
     munmap(memory->regions[i].host, memory->regions[i].bytes);
+    free(memory->regions[i].only);
     if (memory->regions[i].place == 0)
         memory->used -= footprint(memory->regions[i].bytes);
     memory->count--;
     memmove(&memory->regions[i], &memory->regions[i + 1],
             (memory->count - i) * sizeof *memory->regions);
     memory->last.bytes = 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool has_piece(const struct region *r, uint64_t nth)
+{
+    const uint32_t key = (uint32_t)nth;
+    return nth < r->pieces &&
+           (r->only == NULL || bsearch(&key, r->only, r->only_count, sizeof key,
+                                       compare_numbers) != NULL);
 }
 
 unsigned char *memory_find(struct memory *memory, uint64_t address,
@@ -178,7 +208,7 @@ unsigned char *memory_find(struct memory *memory, uint64_t address,
         piece.pieces > 1 ? (address - piece.address) / piece.stride : 0;
     piece.address += nth * piece.stride;
     const uint64_t offset = address - piece.address;
-    if (nth >= piece.pieces || offset >= piece.bytes ||
+    if (!has_piece(&piece, nth) || offset >= piece.bytes ||
         bytes > piece.bytes - offset)
         return NULL;
     memory->last = piece;

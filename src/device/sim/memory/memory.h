@@ -16,6 +16,8 @@ struct region {
     uint64_t address, bytes;
     unsigned char *host;
     uint64_t stride, pieces;
+    uint32_t *only; /* those that are there, which ascend; NULL: all */
+    size_t only_count;
     uint64_t physical; /* the address of the first piece */
     unsigned place;    /* enum device_place: where it lies; 0: on the device */
 };
@@ -43,6 +45,11 @@ void memory_release(struct memory *memory, uint64_t address);
  * first. */
 int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
                uint64_t count, uint64_t *address, struct error *err);
+
+/* Only these of its addresses are; the list, of malloc, is the memory's then.
+ */
+void memory_only(struct memory *memory, uint64_t address, uint32_t *only,
+                 size_t count);
 
 /* … that lies elsewhere, and takes nothing of the device's. */
 int memory_allocate_at(struct memory *memory, unsigned place, uint64_t bytes,
