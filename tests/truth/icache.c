@@ -330,6 +330,35 @@ START_TEST(lines_get_shorter)
 }
 END_TEST
 
+/* Constants find the half that did not come in a cache that code does not pass,
+ * which is far nearer than where code comes from; or the cache holds little
+ * more than what pushes them out of their first one.  Expected: no lines, sets
+ * that are not known, ways at least.  Buggy result: lines of 128 B, in half of
+ * the ways. */
+START_TEST(lines_get_shorter_near_by)
+{
+    static const uint64_t sets[] = {128, 32};
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 caches={} caches/i0={'line': 128, 'sets': 8, 'ways': 4} "
+            "caches/c1={'line': 128, 'sector': 32, 'sets': 4, 'ways': 2} "
+            "caches/c15={'line': 64, 'sets': %" PRIu64 ", 'ways': 6} "
+            "caches/l2={'sector': 128, 'sets': 2048, 'ways': 16, "
+            "           'scope': 'gpu'} "
+            "paths/constant={'c1': 16, 'c15': 69, 'l2': 150, 'memory': 630} "
+            "paths/instruction={'i0': 4, 'c15': 104, 'memory': 604}",
+            sets[_i]),
+        "icache_sharing");
+    ck_assert(
+        is_true(findings, "icache_l1", "size", 384. * (double)sets[_i], 0));
+    truth_unmeasured(findings, "icache_l1.line", "shorter");
+    truth_unmeasured(findings, "icache_l1.sets", "shorter");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.ways", "status"),
+                     "at_least");
+    json_decref(findings);
+}
+END_TEST
+
 /* The first cache of constants brings as much at a time as calls do, so nobody
  * asks for less.  Expected: lines of 128 B at most, in so many sets and ways at
  * least.  Buggy result: lines of 128 B, since the first half was there. */
@@ -1297,6 +1326,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_test(t, what_is_called_fits_a_turn);
     tcase_add_loop_test(t, lines_get_shorter, 0, 2);
+    tcase_add_loop_test(t, lines_get_shorter_near_by, 0, 2);
     tcase_add_loop_test(t, lines_that_nobody_asks_for_may_be_shorter, 0, 2);
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_test(t, what_is_late_by_a_part_of_a_miss_is_none);

@@ -242,40 +242,79 @@ static bool has_lines_of_nearer(const struct code_load *l)
             line->value.number <= (double)nearer);
 }
 
+/* Lines of which constants are asked for the halves, and other constants that
+ * push them out of the first cache of theirs, but not out of this one. */
+enum { PARTED = 16, OTHERS = CONSTANTS / 4 };
+
+static void push_out_of_first(const struct code_load *l, struct script *s,
+                              size_t constants)
+{
+    const uint64_t bytes = u64_min(OTHERS, l->level->size / 2);
+    script_load(s, constants, (struct segment){OTHERS, bytes / 64, 64});
+}
+
+/* 1: of loads `step` behind each other one costs more than another at the
+ * median, by what tells two levels, and by a deviation of what they differ, of
+ * which that of the median is a third; -1: less; 0: neither. */
+static int compare_costs(const double *one, const double *other, size_t step)
+{
+    double more[PARTED], costs[PARTED];
+    for (size_t i = 0; i < PARTED; i++) {
+        more[i] = one[i * step] - other[i * step];
+        costs[i] = other[i * step];
+    }
+    const double median = stats_median(more, PARTED);
+    const double apart = fmax(code_levels_apart * stats_median(costs, PARTED),
+                              stats_mad_sigma(more, PARTED));
+    return (median > apart) - (median < -apart);
+}
+
+/* Whether the others did so: what is loaded once more costs less. */
+static bool leaves_first(const struct code_load *l)
+{
+    const uint64_t line = l->level->line;
+    struct script s = {0};
+    const size_t constants = script_reader(&s, "constant");
+    script_load(&s, constants, (struct segment){0, PARTED, line});
+    push_out_of_first(l, &s, constants);
+    for (size_t i = 0; i < PARTED; i++)
+        for (int times = 0; times < 2; times++)
+            script_time(&s, constants, (struct segment){i * line, 1, 0});
+    const struct column c =
+        lab_column(l->lab, "cycles", "visit %s", script_text(&s, l->lab));
+    return lab_ok(l->lab) && compare_costs(c.at, c.at + 1, 2) > 0;
+}
+
 /*
  * Calls bring whole lines of the nearer cache, so of shorter ones they say
  * nothing.  Of constants the first half of what comes with a call is loaded
  * cold after the second, and again when others pushed it out of their first
- * cache: it did not come with that if it costs more then by half of what a line
- * does that misses this cache.  If it costs less, their first cache brings as
- * much at a time as calls do, and nobody asks for shorter lines.
+ * cache: it did not come with that if it costs more then, be it less than a
+ * miss of code does, as constants may find it in a cache that code does not
+ * pass.  If it costs less, their first cache brings as much at a time as calls
+ * do, and nobody asks for shorter lines.
  */
 enum comes { COMES_WHOLE, COMES_IN_PARTS, COMES_UNKNOWN };
 
-static enum comes lines_come(const struct code_load *l, double penalty)
+static enum comes lines_come(const struct code_load *l)
 {
-    enum { COUNT = 16, OTHERS = CONSTANTS / 4 };
     const uint64_t line = l->level->line;
-    double saved[COUNT] = {0};
     struct script s = {0};
     const size_t constants = script_reader(&s, "constant");
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < PARTED; i++) {
         script_load(&s, constants, (struct segment){i * line + line / 2, 1, 0});
         script_time(&s, constants, (struct segment){i * line, 1, 0});
     }
-    script_load(&s, constants, (struct segment){OTHERS, OTHERS / 64, 64});
-    script_time(&s, constants, (struct segment){0, COUNT, line});
+    push_out_of_first(l, &s, constants);
+    script_time(&s, constants, (struct segment){0, PARTED, line});
     const struct column c =
         lab_column(l->lab, "cycles", "visit %s", script_text(&s, l->lab));
     if (!lab_ok(l->lab))
         return COMES_UNKNOWN;
-    for (size_t i = 0; i < COUNT; i++)
-        saved[i] = c.at[i] - c.at[COUNT + i];
-    const double more = stats_median(saved, COUNT);
-    const double apart = code_levels_apart * stats_median(c.at + COUNT, COUNT);
-    return more > penalty / 2 ? COMES_IN_PARTS
-           : more < -apart    ? COMES_UNKNOWN
-                              : COMES_WHOLE;
+    const int more = compare_costs(c.at, c.at + PARTED, 1);
+    return more == 0                     ? COMES_WHOLE
+           : more > 0 && leaves_first(l) ? COMES_IN_PARTS
+                                         : COMES_UNKNOWN;
 }
 
 /* Of shorter lines that come at once there are as many more in one set, or in
@@ -319,11 +358,9 @@ static void judge_lines(const struct code_load *l)
 {
     const char *const component = code_components[l->i];
     const char *why = why_code_shorter;
-    double penalty;
-    if (!has_lines_of_nearer(l) ||
-        !lab_number(l->lab, component, "miss_penalty", &penalty))
+    if (!has_lines_of_nearer(l))
         return;
-    const enum comes comes = lines_come(l, penalty);
+    const enum comes comes = lines_come(l);
     if (!lab_ok(l->lab) || comes == COMES_WHOLE)
         return;
     if (comes == COMES_IN_PARTS) {
@@ -679,7 +716,6 @@ const struct study study_icache_sharing = {
         "else took room, which is to miss as if we had called that: "
         "constants, another warp's code, other SMs'.",
     .reads = FACTS(FACT_CODE),
-    .reads_findings = TEXTS("icache_*.miss_penalty"),
     .answers = answers,
     .proposes = proposes,
     .run = icache_sharing_run,
