@@ -2,6 +2,7 @@
  * The studies of the memory hierarchy on the shipped profiles, with their noise
  * on: each must find what the profile says.  SEEDS says with how many seeds.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,30 +244,43 @@ END_TEST
 
 /* Lines of half as many bytes as are asked for at a time: one of two may have
  * gone, so that fewer pairs are left of random ones than there is room for, as
- * rings show, of which the level before keeps a line in a thousand. */
+ * rings show, of which the level before keeps a line in a thousand.  Buggy
+ * result of the second, whose rings are but a bound: 8.2 to 9.6 KiB of 10.5, as
+ * is left of random ones. */
 START_TEST(halves_that_go_alone_do_not_make_it_smaller)
 {
-    json_t *const findings = truth_findings_of(
+    static const struct {
+        const char *nearer;
+        uint64_t seed, sets, ways;
+    } gpus[] = {
+        {"'ways': 15, 'policy': {'kind': 'weighted', 'weights': "
+         "[3, 2, 2, 2, 4, 3, 2, 4, 1, 4, 3, 3, 2, 1, 1]}",
+         1, 25, 17},
+        {"'ways': 8, 'policy': {'kind': 'weighted', 'weights': "
+         "[2, 4, 2, 1, 2, 2, 2, 2]}",
+         2, 7, 24},
+    };
+    const double held = (double)(gpus[_i].sets * gpus[_i].ways) * 64;
+    json_t *const findings = truth_findings_seeded(
         gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 128, 'sets': "
-                 "1, 'ways': 15, 'policy': {'kind': 'weighted', 'weights': "
-                 "[3, 2, 2, 2, 4, 3, 2, 4, 1, 4, 3, 3, 2, 1, 1]}} "
-                 "caches/const_l15={'line': 64, 'sector': 64, 'sets': 25, "
-                 "'ways': 17, 'policy': 'nru'} paths/constant={'const_l1': "
-                 "37, 'const_l15': 122, 'l2': 292, 'memory': 776}"),
-        "verdict");
+                 "1, %s} caches/const_l15={'line': 64, 'sector': 64, 'sets': "
+                 "%" PRIu64 ", 'ways': %" PRIu64 ", 'policy': 'nru'} "
+                 "paths/constant={'const_l1': 37, 'const_l15': 122, 'l2': 292, "
+                 "'memory': 776}",
+                 gpus[_i].nearer, gpus[_i].sets, gpus[_i].ways),
+        gpus[_i].seed, "verdict");
     const json_t *const size = json_object_get(findings, "const_l15.size");
     const json_t *const within = json_object_get(size, "interval");
     const char *const status = truth_text(findings, "const_l15.size", "status");
     const double bytes = json_number_value(json_object_get(size, "value"));
     /* As many as rings hold, or those with what the level before may keep. */
     if (strcmp(status, "at_least") == 0) {
-        ck_assert_double_ge(bytes, 25 * 17 * 64 - 64);
-        ck_assert_double_le(bytes, 25 * 17 * 64);
+        ck_assert_double_ge(bytes, held - 64);
+        ck_assert_double_le(bytes, held);
     } else {
         ck_assert_str_eq(status, "at_most");
-        ck_assert_double_ge(bytes, 25 * 17 * 64);
-        ck_assert_double_le(json_number_value(json_array_get(within, 0)),
-                            25 * 17 * 64);
+        ck_assert_double_ge(bytes, held);
+        ck_assert_double_le(json_number_value(json_array_get(within, 0)), held);
     }
     json_decref(findings);
 }
@@ -477,7 +491,8 @@ static Suite *half(const char *name, int which)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0, 1);
     if (which == 1) {
         tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
-        tcase_add_test(t, halves_that_go_alone_do_not_make_it_smaller);
+        tcase_add_loop_test(t, halves_that_go_alone_do_not_make_it_smaller, 0,
+                            2);
         tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
         tcase_add_test(t, a_size_is_known_to_what_is_asked_for);
         tcase_add_test(t, sets_that_hold_what_rings_held_are_the_size);

@@ -200,12 +200,34 @@ static bool is_in_pieces(const struct finding *size)
            size->interval[1] > size->value.number;
 }
 
+/* Whether lines may be parts of what was asked for at a time. */
+static bool may_be_parts(const struct lab *lab, const char *component)
+{
+    const struct finding *const line =
+        lab_proposal(lab, "line", component, "line");
+    return line != NULL && line->status == STATUS_AT_MOST;
+}
+
+/* Of such what is left is less than there is room for, and so is its interval:
+ * it says no more than a bound does. */
+static void bound_by_parts(struct finding *size, const struct finding *overfill)
+{
+    const double least = floor(overfill->interval[0]);
+    if (size->value.kind == VALUE_NUMBER &&
+        (size->status == STATUS_AT_MOST || size->value.number >= least))
+        return;
+    finding_copy(size, overfill);
+    finding_value(size, STATUS_AT_LEAST, value_number(least));
+    size->has_interval = false;
+    finding_because(size, why_size_left_parts);
+}
+
 /* What is left of lines in random order depends on nothing that rings depend
  * on: where both have a number and differ by more than chance makes them differ
  * once in a thousand, neither is known; where rings have none, or a bound, it
- * is the size. */
+ * is the size, or of parts of lines a bound. */
 static void compare_with_overfill(struct finding *size,
-                                  const struct finding *overfill)
+                                  const struct finding *overfill, bool parts)
 {
     const double bytes = overfill->value.number;
     const double low = overfill->interval[0], high = overfill->interval[1];
@@ -216,6 +238,8 @@ static void compare_with_overfill(struct finding *size,
         bound_by_order(size, why_size_at_least_parts);
     else if (size->status == STATUS_MEASURED)
         finding_none(size, why_by_overfill, size->value.number, low, high);
+    else if (parts)
+        bound_by_parts(size, overfill);
     else if (allows(size, low, high))
         adopt(size, overfill);
 }
@@ -360,7 +384,7 @@ static void judge_shared(struct lab *lab, const char *component,
     if (sampled && (is_within(sets, overfill) || is_nearest(sets, overfill)))
         finding_copy(f, sets);
     else if (sampled) {
-        compare_with_overfill(f, overfill);
+        compare_with_overfill(f, overfill, false);
         deny_by_sets(f, sets);
     } else if (sets != NULL)
         correct_by_sets(f, sets);
@@ -445,7 +469,7 @@ static void judge_of_sm(struct lab *lab, const char *component,
     if (overfill == NULL && sets == NULL && bytes_of_sets(lab, component) == 0)
         bound_by_order(f, why_size_in_order);
     if (overfill != NULL && overfill->status == STATUS_MEASURED) {
-        compare_with_overfill(f, overfill);
+        compare_with_overfill(f, overfill, may_be_parts(lab, component));
         if (rings->status != STATUS_MEASURED)
             doubt_by_sets(lab, component, f);
     }
