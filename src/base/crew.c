@@ -52,3 +52,27 @@ int crew_run(mem_work *hand, void *context, size_t items)
         pthread_join(threads[--started], NULL);
     return atomic_load(&crew.status);
 }
+
+struct pieces {
+    crew_piece *work;
+    void *context;
+    size_t count;
+    atomic_size_t next;
+};
+
+static int do_next(void *argument, struct error *err)
+{
+    struct pieces *const p = argument;
+    (void)err;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;)
+        p->work(p->context, i);
+    return 0;
+}
+
+void crew_each(crew_piece *work, void *context, size_t count)
+{
+    struct pieces p = {.work = work, .context = context, .count = count};
+    atomic_init(&p.next, 0);
+    if (crew_run(do_next, &p, count) != 0)
+        mem_none();
+}

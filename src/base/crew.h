@@ -18,4 +18,9 @@
  * comes back with mem_error's. */
 int crew_run(mem_work *hand, void *context, size_t items);
 
+/* So many pieces, of which each is done once, by the hand that comes to it
+ * first; there is memory for all of them, or mem_none. */
+typedef void crew_piece(void *context, size_t piece);
+void crew_each(crew_piece *work, void *context, size_t count);
+
 #endif

@@ -60,6 +60,44 @@ START_TEST(no_memory_is_told_to_whoever_asked)
 }
 END_TEST
 
+static void count_piece(void *context, size_t piece)
+{
+    atomic_int *const done = context;
+    atomic_fetch_add(&done[piece], 1);
+}
+
+START_TEST(each_piece_is_done_once)
+{
+    static atomic_int done[ITEMS + 1];
+    crew_each(count_piece, done, ITEMS);
+    crew_each(count_piece, done + ITEMS, 0);
+    for (size_t i = 0; i < ITEMS; i++)
+        ck_assert_int_eq(done[i], 1);
+    ck_assert_int_eq(done[ITEMS], 0);
+}
+END_TEST
+
+static void want_much_of(void *context, size_t piece)
+{
+    (void)context;
+    (void)piece;
+    mem_none();
+}
+
+static int ask_each(void *context, struct error *err)
+{
+    (void)err;
+    crew_each(want_much_of, context, 4);
+    return 0;
+}
+
+START_TEST(pieces_there_is_no_memory_for_end_the_work)
+{
+    struct error err;
+    ck_assert_int_eq(mem_guarded(ask_each, NULL, &err), mem_error(&err));
+}
+END_TEST
+
 Suite *suite_crew(void)
 {
     TCase *tests;
@@ -67,5 +105,7 @@ Suite *suite_crew(void)
     tcase_add_test(tests, each_item_is_done_once);
     tcase_add_test(tests, a_hand_that_fails_is_told);
     tcase_add_test(tests, no_memory_is_told_to_whoever_asked);
+    tcase_add_test(tests, each_piece_is_done_once);
+    tcase_add_test(tests, pieces_there_is_no_memory_for_end_the_work);
     return suite;
 }

@@ -1,7 +1,6 @@
 #include "analysis/structure/trace_fit.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,37 +328,28 @@ static void expect_all(const struct trace_search *t,
     free(all);
 }
 
-/* Rivals from `next` on are yet to be held against the last visits that were
- * seen, each by one thread. */
+/* Rivals are held against the last visits that were seen. */
 struct checking {
     const struct trace_search *t;
     struct trace_seen_visits *seen;
-    atomic_size_t next;
 };
 
-static int check_next(void *argument, struct error *err)
+static void check_one(void *argument, size_t piece)
 {
-    struct checking *const c = argument;
+    const struct checking *const c = argument;
     const struct trace_outcome *const o = &c->t->outcome;
-    (void)err;
-    for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->t->count;) {
-        struct trace_rival *const r = &c->t->rival[i];
-        r->chance = xreallocarray(r->chance, o->count, sizeof *r->chance);
-        trace_model_foretell(c->seen, &r->c,
-                             r->chance + o->count - c->seen->count);
-        trace_rival_weigh(r, o);
-    }
-    return 0;
+    struct trace_rival *const r = &c->t->rival[piece];
+    r->chance = xreallocarray(r->chance, o->count, sizeof *r->chance);
+    trace_model_foretell(c->seen, &r->c, r->chance + o->count - c->seen->count);
+    trace_rival_weigh(r, o);
 }
 
 /* All that they foretell is known then, so that none adds to it. */
 static void check_all(struct trace_search *t, struct trace_seen_visits *seen)
 {
-    struct checking c = {.t = t, .seen = seen};
-    atomic_init(&c.next, 0);
+    struct checking c = {t, seen};
     expect_all(t, seen);
-    if (crew_run(check_next, &c, t->count) != 0)
-        mem_none();
+    crew_each(check_one, &c, t->count);
 }
 
 void trace_search_check(struct trace_search *t, const struct trace *check)

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/crew.h"
@@ -407,34 +406,28 @@ void trace_model_foretell(struct trace_seen_visits *s,
 
 /* ---- several at once ---------------------------------------------------- */
 
-/* Models from `next` on are yet to be run, each by one thread. */
+/* Models from `first` on are yet to be run. */
 struct batch {
     const struct trace_seen_visits *s;
-    atomic_size_t next;
+    size_t first;
 };
 
-static int run_next(void *argument, struct error *err)
+static void run_one(void *argument, size_t piece)
 {
-    struct batch *const b = argument;
-    (void)err;
-    for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->s->foretolds;)
-        run(b->s, &b->s->foretold[i]);
-    return 0;
+    const struct batch *const b = argument;
+    run(b->s, &b->s->foretold[b->first + piece]);
 }
 
 void trace_model_expect_even(struct trace_seen_visits *s,
                              const struct trace_model *models, size_t count)
 {
-    const size_t before = s->foretolds;
-    struct batch b = {.s = s};
-    atomic_init(&b.next, before);
+    struct batch b = {s, s->foretolds};
     for (size_t i = 0; i < count; i++) {
         const struct trace_model by = kept_as(&models[i]);
         if (find_foretold(s, &by) == NULL)
             new_foretold(s, &by);
     }
-    if (crew_run(run_next, &b, s->foretolds - before) != 0)
-        mem_none();
+    crew_each(run_one, &b, s->foretolds - b.first);
 }
 
 void trace_model_expect(struct trace_seen_visits *s,

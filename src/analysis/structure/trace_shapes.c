@@ -1,7 +1,6 @@
 #include "analysis/structure/trace_shapes.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +110,6 @@ struct pieces {
     size_t policies, judged;
     struct found *found;
     size_t count;
-    atomic_size_t next;
 };
 
 /* The same visits, and nothing kept of them. */
@@ -133,19 +131,13 @@ static void free_bench(struct trace_shapes *bench)
     free(bench->chance);
 }
 
-static int do_next(void *argument, struct error *err)
+static void do_one(void *argument, size_t piece)
 {
     struct pieces *const p = argument;
     struct trace_shapes bench = bench_of(p->s);
-    (void)err;
-    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;) {
-        p->work(&bench, p, i);
-        p->found[i] = (struct found){bench.kept, bench.count};
-        bench.kept = NULL;
-        bench.count = bench.room = 0;
-    }
+    p->work(&bench, p, piece);
+    p->found[piece] = (struct found){bench.kept, bench.count};
     free_bench(&bench);
-    return 0;
 }
 
 /* Keeps what they keep, in their order, whoever was first. */
@@ -153,9 +145,7 @@ static void do_all(struct trace_shapes *s, struct pieces *p)
 {
     p->s = s;
     p->found = xcalloc(p->count + 1, sizeof *p->found);
-    atomic_init(&p->next, 0);
-    if (crew_run(do_next, p, p->count) != 0)
-        mem_none();
+    crew_each(do_one, p, p->count);
     for (size_t i = 0; i < p->count; i++) {
         for (size_t k = 0; k < p->found[i].count; k++)
             keep(s, p->found[i].kept[k]);
