@@ -755,13 +755,13 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
     }
 }
 
-static void by_members(struct eviction *e, const struct geometry_lines *lines,
-                       struct geometry *g)
+static void by_members_within(struct eviction *e,
+                              const struct geometry_lines *lines, uint64_t most,
+                              struct geometry *g)
 {
-    enum { SIZES = 32 };
     struct index_function f;
     g->range = e->unit;
-    while (2 * g->range <= u64_min(e->span, SIZES * lines->most * e->unit))
+    while (2 * g->range <= u64_min(e->span, most))
         g->range *= 2;
     if (g->range / e->unit < 2 * PLACES * lines->most / g->ways)
         return;
@@ -786,6 +786,22 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
     index_function_end(&f);
     if (!may_be(lines, g->sets * g->ways))
         g->sets = 0;
+}
+
+static void by_members(struct eviction *e, const struct geometry_lines *lines,
+                       struct geometry *g)
+{
+    enum { SIZES = 32 };
+    by_members_within(e, lines, SIZES * lines->most * e->unit, g);
+}
+
+/* Bits of an index that lie above all of these, and on which what they choose
+ * depends nowhere but there. */
+static void by_far_members(struct eviction *e,
+                           const struct geometry_lines *lines,
+                           struct geometry *g)
+{
+    by_members_within(e, lines, UINT64_MAX, g);
 }
 
 /* ---- equal sets ------------------------------------------------------- */
@@ -1551,6 +1567,16 @@ struct geometry geometry_find(struct eviction *e,
     g.same = same_set(e, &g);
     split_modulo(e, &g);
     return g;
+}
+
+void geometry_find_far(struct eviction *e, const struct geometry_lines *lines,
+                       struct geometry *g)
+{
+    struct geometry far = {.ways = g->ways, .own = g->own, .set = g->set};
+    if (e->strewn > 0 || !attempt(e, by_far_members, lines, &far))
+        return;
+    *g = far;
+    g->same = same_set(e, g);
 }
 
 struct segments geometry_filler(struct eviction *e, const struct geometry *g)

@@ -68,5 +68,10 @@ uint64_t geometry_line(struct eviction *eviction,
 /* Finds the shape of a cache that holds so many lines. */
 struct geometry geometry_find(struct eviction *eviction,
                               const struct geometry_lines *lines);
+/* Of a shape that was found and holds fewer, the one whose bits lie farther
+ * than any that were asked; it stays where there is none. */
+void geometry_find_far(struct eviction *eviction,
+                       const struct geometry_lines *lines,
+                       struct geometry *shape);
 
 #endif

@@ -954,38 +954,52 @@ static bool put_front(struct structure_question *q)
 }
 
 /* The bytes that are left at least of lines in random order, some of which lie
- * farther apart than any that were asked whether they push each other out. */
+ * farther apart than any that were asked whether they push each other out.
+ * What looks bring in may make them up to a sixteenth too many (verdict.c). */
 static double held_least(const struct structure_question *q)
 {
     const struct finding *const held =
         lab_proposal(q->lab, "overfill", q->row->component, "size");
-    return held != NULL && held->status == STATUS_AT_LEAST ? held->value.number
-                                                           : 0;
+    if (held != NULL && held->status == STATUS_AT_LEAST)
+        return held->value.number;
+    return held != NULL && held->status == STATUS_MEASURED
+               ? held->interval[0] * 16 / 17
+               : 0;
 }
 
 /* Sets that hold less are not all: a bit chooses among them that none of their
  * lines differ by. */
-static bool are_more_held(struct structure_question *q)
+static bool are_more_held(const struct structure_question *q)
+{
+    return q->shape.sets > 0 &&
+           (double)(q->parts * q->shape.lines * q->line) < held_least(q);
+}
+
+static void refuse_few(struct structure_question *q)
 {
     const double bytes = (double)(q->parts * q->shape.lines * q->line);
-    const double least = held_least(q);
-    if (bytes >= least)
-        return false;
-    refuse(q, "s*", lab_text(q->lab, why_sets_few, bytes, least));
+    refuse(q, "s*", lab_text(q->lab, why_sets_few, bytes, held_least(q)));
     if (q->shape.index == GEOMETRY_UNEQUAL)
         refuse(q, "ways", why_index_hashed);
     else
         report_ways(q);
-    return true;
+}
+
+/* That bit may be one of memory that lies farther apart. */
+static void find_far(struct structure_question *q, struct geometry_lines lines)
+{
+    lines.least = (uint64_t)held_least(q) / q->line;
+    if (q->parts == 1 && lines.least <= lines.most)
+        geometry_find_far(&q->eviction, &lines, &q->shape);
 }
 
 /* A few sets that are alike are no proof that all are, but at random. */
 static void report_found(struct structure_question *q,
                          const struct geometry_lines *lines)
 {
-    if (q->shape.sets > 0 && are_more_held(q))
-        return;
-    if (q->shape.sets > 0 && q->shorter) {
+    if (are_more_held(q)) {
+        refuse_few(q);
+    } else if (q->shape.sets > 0 && q->shorter) {
         report_short(q);
     } else if (q->shape.sets > 0) {
         report_shape(q, lines);
@@ -1019,6 +1033,8 @@ static void find_structure(struct structure_question *q)
     const struct geometry_lines lines = lines_of(q);
     q->eviction.held = lines.least;
     q->shape = geometry_find(&q->eviction, &lines);
+    if (lab_ok(q->lab) && are_more_held(q))
+        find_far(q, lines);
     if (!lab_ok(q->lab))
         return;
     /* The policy is one set's, be others larger. */
