@@ -315,6 +315,41 @@ static double share_late_of_full(struct flood *q, uint64_t lines,
     return share_late(q, &d);
 }
 
+/* Lines from one that is loaded to the next, where they do not lie together. */
+static const unsigned primes[] = {61, 31, 13, 7, 3};
+
+/* Half of the memory at most, since other buffers lie there, too. */
+enum { STREWN_BYTES = 256 << 20 };
+static uint64_t strewn_most(const struct flood *q)
+{
+    const uint64_t half =
+        device_told(q->lab->info, PROPERTY_MEMORY_BYTES, 2 * STREWN_BYTES) / 2;
+    return u64_min(q->most, u64_min(half, STREWN_BYTES) / q->line);
+}
+
+/* Of what all SMs share, and is one; beside is what differs in one bit. */
+static bool can_be_strewn(const struct flood *q)
+{
+    return !q->row->of_sm && q->side == WHOLE && u64_is_power(q->line);
+}
+
+/* … of as many that lie far apart, two in a page (ask_strewn): what an index
+ * deals to fewer sets the nearer it lies, so that half as many in a row have no
+ * more room for each, it deals to all of them then. */
+static double share_late_of_strewn(struct flood *q, uint64_t lines,
+                                   uint64_t least)
+{
+    struct dose d = {
+        .pool = 2, .looks = LOOKS_FEW, .fits = true, .paired = true};
+    while (4 * d.pool <= lines || d.pool < least)
+        d.pool *= 2;
+    d.members = d.pool;
+    for (size_t i = 0; i < COUNT_OF(primes) && d.apart == 0; i++)
+        if (d.pool * primes[i] <= strewn_most(q))
+            d.apart = primes[i];
+    return d.apart > 0 ? share_late(q, &d) : 1;
+}
+
 /*
  * A quarter of what the cache holds is there: what costs more is late.  Unless
  * its index deals what lies together to few sets or to one slice, of which so
@@ -337,6 +372,8 @@ static void learn_late(struct flood *q)
     }
     if (lab_ok(q->lab) && late > late_give && !q->row->of_sm)
         late = fmin(late, share_late_of_full(q, lines, least));
+    if (lab_ok(q->lab) && late > late_give && can_be_strewn(q))
+        late = fmin(late, share_late_of_strewn(q, lines, least));
     q->late = late;
 }
 
@@ -362,9 +399,6 @@ static struct occupancy ask_overfull(struct flood *q, const struct dose *d)
 }
 
 /* ---- what it holds, and its ways --------------------------------------- */
-
-/* Lines from one that is loaded to the next, where they do not lie together. */
-static const unsigned primes[] = {61, 31, 13, 7, 3};
 
 /* All lines of a buffer of so many `times` those that the cache holds, and this
  * part more; 0 lines: so many may not be asked for. */
@@ -595,16 +629,6 @@ static double reach_of(const struct flood *q, const struct held *h)
  * in a page, since a TLB has few of so many pages: a hit that waits for its
  * translation costs as much as a miss.  Either is looked at as often: they may
  * come to sets so that more of the one is there than of the other. */
-enum { STREWN_BYTES = 256 << 20 };
-
-/* Half of the memory at most, since other buffers lie there, too. */
-static uint64_t strewn_most(const struct flood *q)
-{
-    const uint64_t half =
-        device_told(q->lab->info, PROPERTY_MEMORY_BYTES, 2 * STREWN_BYTES) / 2;
-    return u64_min(q->most, u64_min(half, STREWN_BYTES) / q->line);
-}
-
 static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
 {
     struct dose d = *once;
