@@ -730,6 +730,27 @@ static bool is_saturated(const struct bandwidth_question *q,
     return top->tried > 0 || more < assume(ASSUME_GROWTH_FAR);
 }
 
+/* NULL: it was not tried. */
+static const struct trial *trial_at(const struct ascent *a,
+                                    const struct grow_setup *knobs)
+{
+    for (size_t i = a->count; i-- > 0;)
+        if (memcmp(&a->trials[i].knobs, knobs, sizeof *knobs) == 0)
+            return &a->trials[i];
+    return NULL;
+}
+
+/* By which share of what half as many accesses of each warp gave it gives more;
+ * 0: those were not tried, or nothing could be told of them. */
+static double deeper_gain(const struct ascent *a,
+                          const struct bandwidth_found *found)
+{
+    struct bandwidth_setup half = found->setup;
+    half.unroll /= 2;
+    const struct trial *const t = trial_at(a, &half.knobs);
+    return t != NULL && is_told(t) ? found->rate.score / t->rate.score - 1 : 0;
+}
+
 /* What the search's own runs said of the setup, and by which share of it the
  * best of the others gave more: too little for the search, and not nothing.
  * Where one may give more than that, for all that is known, it is not the top.
@@ -738,12 +759,12 @@ static bool is_saturated(const struct bandwidth_question *q,
  * 20,000 cycles now and then: 214 of 301 B/clk). */
 static void note_trials(const struct ascent *a, struct bandwidth_found *found)
 {
+    const struct trial *const top = trial_at(a, &found->setup.knobs);
     found->more = 0;
     found->untold = found->hidden = false;
-    for (size_t i = 0; i < a->count; i++)
-        if (memcmp(&a->trials[i].knobs, &found->setup.knobs,
-                   sizeof found->setup.knobs) == 0)
-            found->rate = a->trials[i].rate;
+    if (top != NULL)
+        found->rate = top->rate;
+    found->deeper = deeper_gain(a, found);
     for (size_t i = 0; i < a->count && found->rate.score > 0; i++)
         if (is_told(&a->trials[i]))
             found->more = fmax(found->more,
@@ -1179,6 +1200,21 @@ static void try_fewer_warps(const struct bandwidth_question *q,
         found->saturated = false;
 }
 
+/*
+ * The brief way up ends where more warps give no more.  More accesses of each
+ * may yet, if half as many gave far less: what the loop costs beside them is a
+ * cost of each then, and of twice as many half of that.  Of a share g that
+ * they gave more, the next ones give g / (2 - g).
+ */
+static bool may_go_deeper(const struct bandwidth_question *q,
+                          const struct bandwidth_found *found)
+{
+    struct bandwidth_setup deeper = found->setup;
+    deeper.unroll *= 2;
+    return q->way == STREAM_SM && !q->bulk && fits(q, &deeper) &&
+           found->deeper / (2 - found->deeper) >= assume(ASSUME_GROWTH_FAR);
+}
+
 /* Whatever disturbs makes runs slower, and none faster: so where the quickest
  * agrees with the densest half, that is what passes undisturbed.  Where it is
  * faster by little more that may be either way, as of an L2 that is asked for
@@ -1220,7 +1256,10 @@ static void settle_brief(const struct bandwidth_question *q,
     if (!lab_ok(q->lab) || !found->saturated)
         return;
     if (is_settled_shortly(q, found, score)) {
-        try_fewer_warps(q, found);
+        if (may_go_deeper(q, found))
+            climb_on(q, found);
+        else
+            try_fewer_warps(q, found);
         return;
     }
     if (q->way == STREAM_SM)

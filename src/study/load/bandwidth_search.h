@@ -105,6 +105,8 @@ struct bandwidth_found {
     bool hidden;    /* of some most were late, and the fastest gave more */
     bool unlike;    /* some runs were clearly faster than most */
     double more;    /* share by which the best that was tried gave more */
+    double deeper;  /* … and by which it gives more than half as many accesses
+                       of each warp did; 0: those were not tried */
     struct bandwidth_rate rate;
 };
 
