@@ -11,6 +11,7 @@
 
 enum {
     SETS_MOST = 64,
+    MORE = 3, /* lines of a set beyond its ways, at least */
     /* Steps that shared memory has room for, with the loads that are kept. */
     STEPS_MOST = 2000,
     TRIES_MOST = 4000000
@@ -32,11 +33,21 @@ struct draw {
     const struct drawing *d;
     struct cache *cache; /* for its index */
     uint64_t all;        /* lines that there are to choose from */
+    size_t held;         /* of them the cache before may hold so many */
+    struct cache *front; /* … for its index; NULL: it may hold any */
+    bool *come;          /* sets of that one to which all lines come */
 };
 
 static size_t set_of(const struct draw *w, uint64_t line)
 {
     return cache_set_of(w->cache, line * w->d->shape->line);
+}
+
+/* Whether it may be drawn. */
+static bool comes(const struct draw *w, uint64_t line)
+{
+    return w->front == NULL ||
+           w->come[cache_set_of(w->front, line * w->d->shape->line)];
 }
 
 static bool has(const struct lines *l, uint64_t line)
@@ -80,7 +91,7 @@ static bool gather(const struct draw *w, struct sets *s, size_t more)
                                   : rng_below(w->d->rng, w->all);
         const size_t i = index_in(s, set_of(w, line));
         if (i < s->count && s->lines[i].count < s->ways[i] + more &&
-            !has(&s->lines[i], line))
+            comes(w, line) && !has(&s->lines[i], line))
             add(&s->lines[i], line);
     }
     return full(s, more);
@@ -116,7 +127,7 @@ static struct sets choose_sets(const struct draw *w)
                 STEPS_MOST / 4)
             add_set(w, &s, first ^ bit);
     for (int i = 0; i < 4 * SETS_MOST && s.count < w->d->shape->sets &&
-                    (s.count < 2 || room_of(&s) <= 2 * w->d->front);
+                    (s.count < 2 || room_of(&s) <= 2 * w->held);
          i++)
         add_set(w, &s, rng_below(w->d->rng, w->all));
     return s;
@@ -227,36 +238,113 @@ static struct trial at_random(const struct draw *w, const char *what,
 static size_t few_sets(const struct draw *w, const struct sets *s)
 {
     size_t count = 1, room = s->ways[0];
-    while (count < s->count && room <= 2 * w->d->front && room < STEPS_MOST / 6)
+    while (count < s->count && room <= 2 * w->held && room < STEPS_MOST / 6)
         room += s->ways[count++];
     return count;
 }
 
-size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
+/*
+ * Of a cache before it that holds more than can be loaded at once all lines
+ * come to a few sets, drawn at random, which they overfill: to so many that
+ * each set of this cache has twice as many of these lines as are asked of it,
+ * if lines come to all sets of both alike.
+ */
+static void choose_front(struct draw *w, size_t lines)
 {
-    enum { MORE = 3 };
+    const struct cache_shape *const front = w->d->front;
+    const double sets = (double)front->sets,
+                 each = (double)w->all / (double)w->d->shape->sets;
+    const size_t count = (size_t)(2 * (double)lines * sets / each) + 1;
+    if (w->held <= DRAW_FRONT_MOST || 2 * count > front->sets)
+        return;
+    w->front = cache_new(front, 1);
+    w->come = xcalloc(front->sets, sizeof *w->come);
+    w->held = 0;
+    for (size_t i = 0; i < count;) {
+        const size_t set = rng_below(w->d->rng, front->sets);
+        i += !w->come[set];
+        w->held += w->come[set] ? 0 : front->set_ways[set];
+        w->come[set] = true;
+    }
+}
+
+/* Of some sets there may be too few such lines: these are left out. */
+static void leave_out(struct sets *s, size_t more)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->lines[i].count < s->ways[i] + more) {
+            free(s->lines[i].at);
+        } else {
+            s->set[kept] = s->set[i];
+            s->ways[kept] = s->ways[i];
+            s->lines[kept++] = s->lines[i];
+        }
+    s->count = kept;
+}
+
+/* A large cache before it must not hold them all. */
+static bool come_past(const struct draw *w, const struct sets *s)
+{
+    return (w->front == NULL && w->held <= DRAW_FRONT_MOST) ||
+           2 * room_of(s) > 3 * w->held;
+}
+
+/* How many lines more than each of the sets holds there are, `more` if there
+ * can be; 0: too few to ask anything. */
+static size_t gather_all(const struct draw *w, struct sets *s, size_t more)
+{
+    if (room_of(s) > STEPS_MOST / 3)
+        return 0;
+    bool many = gather(w, s, more);
+    if (!many && w->front != NULL) {
+        leave_out(s, more);
+        many = s->count > 0;
+    }
+    return !come_past(w, s) ? 0 : many ? more : full(s, MORE) ? MORE : 0;
+}
+
+static struct draw draw_begin(const struct drawing *d)
+{
     struct draw w = {.d = d,
                      .cache = cache_new(d->shape, 1),
                      .all = d->span / d->shape->line};
+    if (d->front == NULL)
+        return w;
+    const size_t ways = d->shape->set_ways[0];
+    w.held = cache_shape_bytes(d->front) / d->front->line;
+    choose_front(&w, ways + MORE + ways / 4);
+    return w;
+}
+
+static void draw_end(struct draw *w)
+{
+    cache_free(w->cache);
+    if (w->front != NULL)
+        cache_free(w->front);
+    free(w->come);
+}
+
+size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
+{
+    struct draw w = draw_begin(d);
     struct sets s = choose_sets(&w);
     size_t count = 0;
     while (s.count > 1 && room_of(&s) > STEPS_MOST / 3)
         s.count--;
-    const size_t few = few_sets(&w, &s);
-    const int more = MORE + (int)(s.ways[0] / 4);
-    const bool many =
-        room_of(&s) <= STEPS_MOST / 3 && gather(&w, &s, (size_t)more);
-    if (many || (room_of(&s) <= STEPS_MOST / 3 && full(&s, MORE))) {
+    const int more = (int)gather_all(&w, &s, MORE + s.ways[0] / 4);
+    const size_t few = more > 0 ? few_sets(&w, &s) : 0;
+    if (more > 0) {
         t[count++] = laps(&w, "as many lines as sets have ways",
                           pool(&w, &s, s.count, 0));
         t[count++] =
             laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
         t[count++] = at_random(&w, "lines of few sets at random",
-                               pool(&w, &s, few, many ? more : MORE));
+                               pool(&w, &s, few, more));
         t[count++] = at_random(&w, "as many lines as fit, at random",
                                pool(&w, &s, few, 0));
     }
     sets_free(&s);
-    cache_free(w.cache);
+    draw_end(&w);
     return count;
 }

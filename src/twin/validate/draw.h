@@ -9,7 +9,11 @@
 #include "model/cache.h"
 #include "twin/validate/trial.h"
 
-enum { DRAW_MOST = 4 };
+enum {
+    DRAW_MOST = 4,
+    /* Lines that the cache before may hold, if all are to be overfilled. */
+    DRAW_FRONT_MOST = 256
+};
 
 struct drawing {
     const struct cache_shape *shape;
@@ -17,7 +21,7 @@ struct drawing {
     uint64_t span; /* bytes that lines are taken from */
     uint64_t fine; /* loads lie at multiples of so many bytes of a line; 0: at
                       its start */
-    size_t front;  /* lines that the cache before it may hold of them */
+    const struct cache_shape *front; /* the cache before it; NULL: none */
     const char *lead; /* a further parameter of these experiments, or "" */
     struct rng *rng;
     struct asked asked;

@@ -522,30 +522,50 @@ static int try_shared(struct trying *t)
 }
 
 /* Of few pages several laps are timed, so that what a load costs is known as
- * well as of many. */
+ * well as of many; of a third TLB's the first ones, as many as there is room
+ * for. */
 static char *pages_in_turn(double pages, double region)
 {
-    enum { LOADS = 64 };
+    enum { LOADS = 64, LOADS_MOST = 6000 };
     return xasprintf("visit readers=global.cg steps=3x0:%.0f:1,%.0fx!0:%.0f:1 "
                      "piece=2097152 apart=%.0f",
-                     pages, ceil(LOADS / pages), pages, region);
+                     pages, ceil(LOADS / pages), fmin(pages, LOADS_MOST),
+                     region);
+}
+
+/* How many pages the TLBs in front cannot hold, half as many again; of the
+ * first one, a few. */
+static double pages_beyond_front(struct trying *t, unsigned level)
+{
+    enum { FEW = 5 };
+    char front[8];
+    snprintf(front, sizeof front, "tlb_l%u", level - 1);
+    return level == 1 ? FEW : 1.5 * told_number(&t->told, front, "entries");
+}
+
+/* A third TLB may hold more lines of a set than it has ways, by no policy that
+ * is known (structure.c); and its pages take seconds to map. */
+static bool pages_tell(struct trying *t, unsigned level, const char *name)
+{
+    return level < 3 || (!t->brief && trying_find(t, name, "policy") != NULL);
 }
 
 /* Pages one after the other: some that the TLB holds, and half as many again
  * as it can. */
 static int try_penalty(struct trying *t, unsigned level, const char *name)
 {
-    enum { PAGES_MOST = 6000, FEW = 5 };
+    enum { PAGES_MOST = 6000, THIRD_MOST = 1 << 14 };
+    const double most = level < 3 ? PAGES_MOST : THIRD_MOST;
     char next[8];
     snprintf(next, sizeof next, "tlb_l%u", level + 1);
     const double entries = told_number(&t->told, name, "entries");
     const double region = told_number(&t->told, name, "region");
     const double beyond = told_number(&t->told, next, "reach");
-    const double few =
-        level == 1 ? FEW : told_number(&t->told, "tlb_l1", "entries") * 1.5;
+    const double few = pages_beyond_front(t, level);
     const double many = ceil(1.5 * entries);
-    if (entries == 0 || few == 0 || region < 2 << 20 || many > PAGES_MOST ||
-        few > entries || (beyond > 0 && many * region > beyond))
+    if (!pages_tell(t, level, name) || entries == 0 || few == 0 ||
+        region < 2 << 20 || many > most || few > entries ||
+        (beyond > 0 && many * region > beyond))
         return 0;
     struct cost hit = {0}, miss = {0};
     char *const held = pages_in_turn(few, region);

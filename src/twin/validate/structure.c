@@ -29,7 +29,17 @@ static const struct subject subjects[] = {
     {"l2", "global.cg", NULL, 64u << 20},
     {"tlb_l1", "global.cg", NULL, 0},
     {"tlb_l2", "global.cg", "tlb_l1", 0},
+    {"tlb_l3", "global.cg", "tlb_l2", 0},
 };
+
+/* What a miss of those costs that stand before what stands in front. */
+static bool cost_before(struct trying *t, const struct subject *s, double *cost)
+{
+    *cost = strcmp(s->component, "tlb_l3") == 0
+                ? told_number(&t->told, "tlb_l1", "miss_penalty")
+                : 0;
+    return strcmp(s->component, "tlb_l3") != 0 || *cost > 0;
+}
 
 /* Half of what misses cost, and behind them half of what the next ones do. */
 static bool set_cuts(struct trying *t, const struct subject *s,
@@ -38,10 +48,13 @@ static bool set_cuts(struct trying *t, const struct subject *s,
     const double own = told_number(&t->told, s->component, "miss_penalty");
     const double front =
         s->front != NULL ? told_number(&t->told, s->front, "miss_penalty") : 0;
+    double before;
     size_t n = 0;
+    if (!cost_before(t, s, &before))
+        return false;
     if (front > 0)
-        asked->cuts[n++] = front / 2;
-    asked->cuts[n++] = front + own / 2;
+        asked->cuts[n++] = before + front / 2;
+    asked->cuts[n++] = before + front + own / 2;
     return own > 0 && (s->front == NULL || front > 0);
 }
 
@@ -89,25 +102,33 @@ static const char *lead_of(const struct subject *s,
                : "";
 }
 
-/* Pages of one window: leaving it costs more than any translation. */
-static uint64_t span_of(const struct subject *s,
-                        const struct cache_shape *shape, uint64_t window)
+static uint64_t lines_of(const struct cache_shape *shape)
 {
-    enum { PAGES = 1 << 13 };
-    if (trying_tlb(s->component))
-        return u64_min(PAGES * shape->line, window);
+    return cache_shape_bytes(shape) / shape->line;
+}
+
+/* Pages of one window: leaving it costs more than any translation.  Four times
+ * as many as there are entries, at least, since sets are to be overfilled; and
+ * behind a TLB of many, of which some sets are (draw.c), all that there may be.
+ */
+static uint64_t span_of_tlb(const struct cache_shape *shape,
+                            const struct cache_shape *front, uint64_t window)
+{
+    enum { PAGES = 1 << 13, PAGES_MOST = 1 << 19 };
+    static const uint64_t span_most = (uint64_t)1 << 44;
+    const uint64_t pages = front != NULL && lines_of(front) > DRAW_FRONT_MOST
+                               ? PAGES_MOST
+                               : u64_max(PAGES, 4 * lines_of(shape));
+    return u64_min(u64_min(pages * shape->line, span_most), window);
+}
+
+static uint64_t span_of(const struct subject *s,
+                        const struct cache_shape *shape)
+{
     uint64_t span = 1 << 16;
     while (span < s->span && span < 16 * cache_shape_bytes(shape))
         span *= 2;
     return u64_min(span, s->span);
-}
-
-static size_t front_of(const struct trying *t, const struct profile *p,
-                       const struct subject *s)
-{
-    const struct cache_shape *const shape =
-        s->front != NULL ? twin_shape(t, p, s->front) : NULL;
-    return shape != NULL ? cache_shape_bytes(shape) / shape->line : 0;
 }
 
 /* As near as `visit` can load. */
@@ -133,8 +154,12 @@ bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
     if (shape != NULL && has_mappings(s, shape) && set_cuts(t, s, &d.asked)) {
         d.fine = has_offsets(s) ? FINE : 0;
         d.unit = trying_tlb(s->component) ? shape->line : 1;
-        d.span = span_of(s, shape, window > 0 ? (uint64_t)window : UINT64_MAX);
-        d.front = front_of(t, twin.profile, s);
+        d.front =
+            s->front != NULL ? twin_shape(t, twin.profile, s->front) : NULL;
+        d.span = trying_tlb(s->component)
+                     ? span_of_tlb(shape, d.front,
+                                   window > 0 ? (uint64_t)window : UINT64_MAX)
+                     : span_of(s, shape);
         d.runs = runs_for(&d.asked, shape);
         d.lead = lead_of(s, shape);
         suspicion->extra = extra_of(s, shape);
@@ -156,8 +181,19 @@ static bool index_is_known(struct trying *t, const char *component)
            trying_find(t, component, "slice_modulo") != NULL;
 }
 
+/* Third TLBs of real GPUs hold more lines of a set than it has ways, by no
+ * policy that is known: of what follows none what a lap finds is not foretold.
+ */
+static bool policy_is_known(struct trying *t, const char *component)
+{
+    return strcmp(component, "tlb_l3") != 0 ||
+           trying_find(t, component, "policy") != NULL;
+}
+
 static bool is_known(struct trying *t, const char *component)
 {
+    if (!policy_is_known(t, component))
+        return false;
     return trying_find(t, component, "set_ways") != NULL ||
            (trying_find(t, component, "sets") != NULL &&
             trying_find(t, component, "ways") != NULL &&
@@ -182,8 +218,10 @@ static void note_all(struct trying *t, const struct suspicion *s)
     t->verdict.loads_right += loads - wrong;
     for (size_t i = 0; trying_attributes[i] != NULL; i++) {
         struct finding *const f =
-            trying_find(t, s->component, trying_attributes[i]);
+            results_edit(t->results, s->component, trying_attributes[i]);
         if (f != NULL &&
+            (trying_repaired(t, f) || /* to no value, it may be */
+             trying_find(t, s->component, trying_attributes[i]) != NULL) &&
             !trying_is_of_parts(t, s->component, trying_attributes[i]) &&
             (s->trials > 0 || suspect_holds(t, s->component, f)))
             trying_note(t, s->component, trying_attributes[i], share,
