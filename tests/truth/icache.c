@@ -591,6 +591,26 @@ START_TEST(two_short_lines_are_no_longer_one)
 }
 END_TEST
 
+/* Lines of 64 and of 128 B are wrong about hardly more calls than the clock may
+ * be, so that longer ones were not thought of.  Expected: one set of 61 lines
+ * of 256 B.  Buggy result: 128 B, and 94 ways or more. */
+START_TEST(what_shorter_lines_nearly_explain_may_be_longer)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': 64, 'sector': 64, 'sets': 5, 'ways': 8} "
+                 "caches/i1={'line': 256, 'sector': 64, 'sets': 1, 'ways': 61} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 1, 'i1': 64, 'memory': 246} "
+                 "paths/instruction/prefetch=4"),
+        "icache");
+    ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 1, 0));
+    ck_assert(is_true(findings, "icache_l1", "ways", 61, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* What comes ahead, and lines of the loop, push out lines that were just
  * called, where victims are of chance.  Expected: lines of 128 B.  Buggy
  * result: 64 B, since their first halves were gone as often as not. */
@@ -1356,6 +1376,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, what_a_stop_leaves_was_held_against_noise);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
     tcase_add_test(slow, lines_that_fit_come_to_be_there);
+    tcase_add_test(slow, what_shorter_lines_nearly_explain_may_be_longer);
     tcase_add_loop_test(slow, halves_alone_tell_longer_lines, 1, 2);
     tcase_add_loop_test(slow, parts_of_lines_hide_no_chance, 1, 2);
     tcase_add_loop_test(slow, sets_that_no_model_has_are_not_others, 1, 2);

@@ -208,12 +208,14 @@ static void remember_best(struct trace_search *t, const struct trace_shapes *s)
 }
 
 /* Whether the best explains the visits, and whether it is wrong about no more
- * of them than the clock tells wrongly. */
+ * of them than the clock tells wrongly; or about so few, a third of that, as
+ * shorter lines than there are hardly are. */
 enum explained {
     NOT_EXPLAINED,
     EXPLAINED,
     EXPLAINED_BY_CHANCE,
-    EXPLAINED_WELL
+    EXPLAINED_WELL,
+    EXPLAINED_WHOLLY
 };
 
 static enum explained explained_by(struct trace_shapes *s)
@@ -231,8 +233,10 @@ static enum explained explained_by(struct trace_shapes *s)
         return NOT_EXPLAINED;
     if (trace_model_is_chance(&best.c))
         return EXPLAINED_BY_CHANCE;
-    return trace_rival_agrees(&best, &o) >= 1 - TRACE_WRONG ? EXPLAINED_WELL
-                                                            : EXPLAINED;
+    const double wrong = 1 - trace_rival_agrees(&best, &o);
+    return wrong <= TRACE_WRONG / 3 ? EXPLAINED_WHOLLY
+           : wrong <= TRACE_WRONG   ? EXPLAINED_WELL
+                                    : EXPLAINED;
 }
 
 /* Of policies that are certain: where what explains visits best is wrong about
@@ -244,7 +248,7 @@ static enum explained try_certain(struct trace_search *t,
     trace_shapes_certain(s);
     remember_best(t, s);
     const enum explained first = explained_by(s);
-    if (first == EXPLAINED_WELL)
+    if (first >= EXPLAINED_WELL)
         return first;
     trace_shapes_unlike_lru(s);
     remember_best(t, s);
@@ -269,17 +273,17 @@ static enum explained try_lines(struct trace_search *t, struct trace_shapes *s,
     return explained_by(s);
 }
 
-/* Sectors of the longest line that is tried.  As many lines of one are the
- * nearest that there is to longer ones, and explain many of the visits; by
- * chance they may explain all, since half a line is there with nearly the
- * chance of all of it. */
+/* Sectors of the longest line that is tried.  As many lines of one, or half as
+ * many of two, are the nearest that there is to longer ones, and explain many
+ * of the visits; by chance they may explain all, since half a line is there
+ * with nearly the chance of all of it. */
 static uint64_t sectors_most(const struct trace_range *range,
                              enum explained by_shorter)
 {
     const uint64_t most = u64_max(range->longest / range->sector, 1);
-    return by_shorter == EXPLAINED_WELL  ? 1
-           : by_shorter == NOT_EXPLAINED ? u64_max(most, SECTORS_MOST)
-                                         : most;
+    return by_shorter == EXPLAINED_WHOLLY ? 1
+           : by_shorter == NOT_EXPLAINED  ? u64_max(most, SECTORS_MOST)
+                                          : most;
 }
 
 struct trace_search *trace_search_new(const struct trace *trace,
