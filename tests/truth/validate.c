@@ -979,6 +979,56 @@ START_TEST(in_brief_sums_are_told)
 }
 END_TEST
 
+/* ---- a size and its sets are wrong -------------------------------------- */
+
+static const struct {
+    const char *gpu, *component;
+    double times;
+    bool bits; /* the index has a bit less */
+} together[] = {
+    {"k20c", "l2", 1, false},       {"k20c", "l2", 0.5, false},
+    {"k20c", "l2", 2, false},       {"k20c", "l2", 0.5, true},
+    {"k20c", "l1", 0.5, false},     {"k20c", "l1", 2, false},
+    {"k20c", "texture", 2, false},  {"k20c", "const_l1", 0.5, false},
+    {"k20c", "const_l1", 2, false},
+};
+
+/*
+ * A size that is half of what it is, or twice, as its sets are, too.
+ * Expected: in doubt, and what it is lies between it and the other one.
+ * Buggy result: nothing contradicts, and of lines of one set those that are
+ * asked are as that foretells; all was measured.
+ */
+START_TEST(sizes_are_asked_whatever_their_sets)
+{
+    static const struct validation_wish brief = {.means_only = true,
+                                                 .brief = true};
+    struct results results = {0};
+    const char *const c = together[_i].component;
+    const double times = together[_i].times;
+    truth_results(together[_i].gpu, &results);
+    wish = &brief;
+    struct finding *const size = results_edit(&results, c, "size");
+    struct finding *const sets = results_edit(&results, c, "sets");
+    const double is = size->value.number;
+    say_number(&results, c, "size", times * is);
+    say_number(&results, c, "sets", times * sets->value.number);
+    struct value *const bits = &results_edit(&results, c, "set_bits")->value;
+    if (together[_i].bits)
+        value_free(&bits->items[--bits->count]);
+    const struct validation v = validated(together[_i].gpu, 1, 1, &results);
+    if (times == 1) {
+        ck_assert_uint_eq(v.doubted, 0);
+    } else {
+        ck_assert_int_eq(size->status, STATUS_IN_DOUBT);
+        ck_assert_double_le(size->interval[0], is);
+        ck_assert_double_ge(size->interval[1], is);
+        ck_assert_int_eq(sets->status, STATUS_IN_DOUBT);
+    }
+    results_free(&results);
+}
+END_TEST
+
 static void assert_between(const struct results *results, const char *id,
                            double value, double other)
 {
@@ -1119,6 +1169,8 @@ Suite *suite_truth_validate(void)
     tcase_add_loop_test(t, a_third_tlb_that_is_right_is_no_doubt, 0, 2);
     tcase_add_test(t, an_l2_in_parts_is_foretold);
     tcase_add_test(t, in_brief_sums_are_told);
+    tcase_add_loop_test(t, sizes_are_asked_whatever_their_sets, 0,
+                        (int)COUNT_OF(together));
     tcase_add_loop_test(t, what_contradicts_is_in_doubt_unasked, 0, 3);
     tcase_add_loop_test(t, sets_of_the_same_storage_deny_a_size, 0, 2);
     if (getenv("LIES") == NULL) {

@@ -119,6 +119,10 @@ int twin_fits(struct trying *trying, const char *component, double bytes,
               bool *fits);
 /* … and whether the size does, and not a line more; or else it is repaired. */
 int try_size(struct trying *trying, const char *component);
+/* room.c: whether sizes are not half of what is told, or twice. */
+int try_room(struct trying *trying);
+/* … and, once sets were asked, whether those of such a size were blamed. */
+void try_room_sets(struct trying *trying);
 /* region.c: what an entry of a TLB covers, behind the one in front or NULL. */
 int try_region(struct trying *trying, const char *component, const char *front);
 /* structure.c: which lines push each other out. */

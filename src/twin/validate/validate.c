@@ -75,8 +75,13 @@ static int try_all(void *trying, struct error *err)
 {
     struct trying *const t = trying;
     (void)err;
-    const int status = try_means(t);
-    return status == 0 ? try_structure(t) : status;
+    /* What sweeps lines out of L2 is as large as its size wants it. */
+    int status = try_room(t);
+    status = status == 0 ? try_means(t) : status;
+    status = status == 0 ? try_structure(t) : status;
+    if (status == 0)
+        try_room_sets(t);
+    return status;
 }
 
 int twin_validate(struct results *results, struct prober *device,
