@@ -104,7 +104,8 @@ static int validation_write(const struct results *r,
                             struct error *err)
 {
     (void)style;
-    if (results_find(r, "predicted.loads") == NULL)
+    if (results_find(r, "predicted.loads") == NULL &&
+        results_find(r, "predicted.means") == NULL)
         return error_set(err, ERR_USAGE,
                          "nothing of it was validated: `sonde validate`");
     for (size_t i = 0; i < r->finding_count; i++) {
