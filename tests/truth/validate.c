@@ -1013,9 +1013,11 @@ START_TEST(sizes_are_asked_whatever_their_sets)
     const double is = size->value.number;
     say_number(&results, c, "size", times * is);
     say_number(&results, c, "sets", times * sets->value.number);
-    struct value *const bits = &results_edit(&results, c, "set_bits")->value;
-    if (together[_i].bits)
+    if (together[_i].bits) {
+        struct value *const bits =
+            &results_edit(&results, c, "set_bits")->value;
         value_free(&bits->items[--bits->count]);
+    }
     const struct validation v = validated(together[_i].gpu, 1, 1, &results);
     if (times == 1) {
         ck_assert_uint_eq(v.doubted, 0);
