@@ -291,6 +291,19 @@ static int compare_size(struct trying *t, const char *component,
     return 0;
 }
 
+/* Of several others nobody knows which it is, nor of what was derived of it. */
+static void doubt_derived(struct trying *t, struct finding *f,
+                          const struct finding *of)
+{
+    const struct repair *const r = trying_repair_of(t, of);
+    if (r == NULL || !trying_unknown(t, of))
+        return;
+    char *const because =
+        xasprintf("it was derived of %s, which is in doubt", of->id);
+    trying_doubt_within(t, f, r->low, r->high, because);
+    free(because);
+}
+
 /* Of what no load can ask: what was derived of another component, whose storage
  * it is, has its value. */
 static void compare_derived(struct trying *t, const char *component)
@@ -302,7 +315,10 @@ static void compare_derived(struct trying *t, const char *component)
         const struct finding *const g = of != NULL && of->kind == VALUE_TEXT
                                             ? trying_sure(t, of->text, same[i])
                                             : NULL;
-        if (g == NULL || value_equal(&f->value, &g->value))
+        if (g == NULL)
+            continue;
+        doubt_derived(t, f, g);
+        if (value_equal(&f->value, &g->value))
             continue;
         char *const because = xasprintf(
             "it was derived of %s, which has another %s", of->text, same[i]);

@@ -34,15 +34,21 @@ const struct cache_shape *twin_shape(const struct trying *t,
     return shape;
 }
 
-bool twin_open(const struct trying *t, struct twin *twin)
+struct profile *trying_profile(const struct trying *t)
 {
     struct error err = {0};
     struct profile *profile = NULL;
-    *twin = (struct twin){0};
     char *const text = twin_profile(t->results, NULL, &err);
     if (text != NULL)
         profile_parse(text, "the findings", &profile, &err);
     free(text);
+    return profile;
+}
+
+bool twin_open(const struct trying *t, struct twin *twin)
+{
+    struct profile *const profile = trying_profile(t);
+    *twin = (struct twin){0};
     if (profile == NULL)
         return false;
     const struct prober_options options = {.seed = prober_seed(t->device)};
@@ -94,20 +100,24 @@ void trying_return(struct trying *t)
     t->lent = NULL;
 }
 
-bool trying_repaired(const struct trying *t, const struct finding *f)
+const struct repair *trying_repair_of(const struct trying *t,
+                                      const struct finding *f)
 {
     for (size_t i = 0; i < t->repair_count; i++)
         if (t->repairs[i].finding == f)
-            return true;
-    return false;
+            return &t->repairs[i];
+    return NULL;
+}
+
+bool trying_repaired(const struct trying *t, const struct finding *f)
+{
+    return trying_repair_of(t, f) != NULL;
 }
 
 bool trying_unknown(const struct trying *t, const struct finding *f)
 {
-    for (size_t i = 0; i < t->repair_count; i++)
-        if (t->repairs[i].finding == f)
-            return value_equal(&f->value, &t->repairs[i].reported);
-    return false;
+    const struct repair *const r = trying_repair_of(t, f);
+    return r != NULL && value_equal(&f->value, &r->reported);
 }
 
 static double number_of(const struct value *v)
@@ -117,14 +127,15 @@ static double number_of(const struct value *v)
 
 /* Takes `value` over. */
 static void repair(struct trying *t, struct finding *f, struct value value,
-                   double other, const char *because)
+                   double low, double high, const char *because)
 {
     if (t->repair_count == REPAIRS_MOST || trying_repaired(t, f)) {
         value_free(&value);
         return;
     }
     char *const why = xstrdup(because);
-    t->repairs[t->repair_count++] = (struct repair){f, f->value, other, why};
+    t->repairs[t->repair_count++] =
+        (struct repair){f, f->value, low, high, why};
     f->value = value;
     t->verdict.doubted++;
 }
@@ -133,13 +144,20 @@ void trying_repair(struct trying *t, struct finding *f, struct value value,
                    const char *because)
 {
     const double other = number_of(&value);
-    repair(t, f, value, other, because);
+    repair(t, f, value, other, other, because);
 }
 
 void trying_doubt(struct trying *t, struct finding *f,
                   const struct value *other, const char *because)
 {
-    repair(t, f, value_copy(&f->value), number_of(other), because);
+    const double number = number_of(other);
+    trying_doubt_within(t, f, number, number, because);
+}
+
+void trying_doubt_within(struct trying *t, struct finding *f, double low,
+                         double high, const char *because)
+{
+    repair(t, f, value_copy(&f->value), low, high, because);
 }
 
 void trying_note(struct trying *t, const char *component, const char *attribute,

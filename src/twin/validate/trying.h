@@ -12,7 +12,7 @@
 struct repair {
     struct finding *finding;
     struct value reported;
-    double other; /* a number that it may be in its stead; NAN: none */
+    double low, high; /* of numbers that it may be in its stead; NAN: none */
     char *because;
 };
 
@@ -46,7 +46,9 @@ struct twin {
     const struct profile *profile; /* the device's */
 };
 
-/* Of the findings as they are now; false: they make none. */
+/* What the findings as they are now make; NULL: none.  The caller frees it. */
+struct profile *trying_profile(const struct trying *trying);
+/* As above, as a device; false: they make none. */
 bool twin_open(const struct trying *trying, struct twin *twin);
 void twin_close(struct twin *twin);
 /* The component's shape in it; NULL: it has none. */
@@ -72,6 +74,12 @@ void trying_repair(struct trying *trying, struct finding *finding,
 /* As above, and the value stays; it may be the other one, too. */
 void trying_doubt(struct trying *trying, struct finding *finding,
                   const struct value *other, const char *because);
+/* As above, of several numbers. */
+void trying_doubt_within(struct trying *trying, struct finding *finding,
+                         double low, double high, const char *because);
+/* Why it is in doubt, and what it may be; NULL: it is not. */
+const struct repair *trying_repair_of(const struct trying *trying,
+                                      const struct finding *finding);
 bool trying_repaired(const struct trying *trying, const struct finding *f);
 /* True if it is wrong and no other value was found for it. */
 bool trying_unknown(const struct trying *trying, const struct finding *f);

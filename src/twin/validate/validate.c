@@ -12,14 +12,15 @@
 
 /* What was reported, as exactly as it was, and what it may be in its stead, for
  * all that is known. */
-static void reach_other(struct finding *f, double other)
+static void reach_others(struct finding *f, double from, double to)
 {
     const double told = f->value.kind == VALUE_NUMBER ? f->value.number : NAN;
     const double low = f->has_interval ? fmin(told, f->interval[0]) : told;
     const double high = f->has_interval ? fmax(told, f->interval[1]) : told;
-    f->has_interval = isfinite(told) && isfinite(other) && told != other;
-    f->interval[0] = fmin(low, other);
-    f->interval[1] = fmax(high, other);
+    f->has_interval = isfinite(told) && isfinite(from) && isfinite(to) &&
+                      (told != from || told != to);
+    f->interval[0] = fmin(low, from);
+    f->interval[1] = fmax(high, to);
     f->confidence = -1;
 }
 
@@ -33,7 +34,7 @@ static void give_back(struct trying *t)
         value_free(&r->finding->value);
         r->finding->value = r->reported;
         r->finding->status = STATUS_IN_DOUBT;
-        reach_other(r->finding, r->other);
+        reach_others(r->finding, r->low, r->high);
     }
     for (size_t i = 0; i < t->repair_count; i++) {
         finding_because(t->repairs[i].finding, "%s", t->repairs[i].because);
