@@ -133,6 +133,8 @@ int try_room(struct trying *trying);
 void try_room_sets(struct trying *trying);
 /* region.c: what an entry of a TLB covers, behind the one in front or NULL. */
 int try_region(struct trying *trying, const char *component, const char *front);
+/* code.c: which calls of code miss. */
+int try_code(struct trying *t);
 /* structure.c: which lines push each other out. */
 int try_structure(struct trying *trying);
 

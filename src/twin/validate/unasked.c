@@ -15,8 +15,9 @@ const char *const trying_attributes[] = {
 static const char *const costs[] = {"latency", "miss_penalty", NULL};
 
 static const char *const components[] = {
-    "l1",     "local",  "texture", "readonly", "const_l1", "const_l15", "l2",
-    "tlb_l1", "tlb_l2", "tlb_l3",  "memory",   "shared",   NULL};
+    "l1",        "local",     "texture",    "readonly", "const_l1", "const_l15",
+    "l2",        "tlb_l1",    "tlb_l2",     "tlb_l3",   "memory",   "shared",
+    "icache_l0", "icache_l1", "icache_l15", NULL};
 
 bool trying_is_of_parts(struct trying *t, const char *component,
                         const char *attribute)

@@ -79,6 +79,8 @@ static int try_all(void *trying, struct error *err)
     /* What sweeps lines out of L2 is as large as its size wants it. */
     int status = try_room(t);
     status = status == 0 ? try_means(t) : status;
+    if (status == 0 && !trying_late(t))
+        status = try_code(t);
     status = status == 0 ? try_structure(t) : status;
     if (status == 0)
         try_room_sets(t);

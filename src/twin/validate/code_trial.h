@@ -1,0 +1,74 @@
+/*
+ * Held-out experiments for one cache of code: functions are called of which the
+ * findings say that they fit, or do not, and which of them miss is foretold.
+ *
+ * What no finding says hardly matters then.  Which calls get as far as this
+ * cache is seen, since they cost what the one before adds.  What comes ahead
+ * comes to sets of which no line is called.  Lines of the loop that calls may
+ * be anywhere, and take a way of a few sets, which do not count.
+ */
+#ifndef SONDE_TWIN_CODE_TRIAL_H
+#define SONDE_TWIN_CODE_TRIAL_H
+
+#include "base/rng.h"
+#include "probe/run.h"
+#include "twin/validate/code_model.h"
+
+enum code_kind {
+    CODE_FITS,   /* as many lines as a set has ways, in turn */
+    CODE_OVER,   /* a line more, and of each and the next one several places,
+                    the last one first */
+    CODE_DRAWN,  /* half as many again, at random */
+    CODE_SHARED, /* beside halves of lines of constants */
+    CODE_KINDS
+};
+
+/* What is asked of a cache. */
+struct code_asked {
+    struct code_shape told;
+    bool ordered;        /* its policy is known, and that can be modelled */
+    bool patient;        /* victims may be of chance */
+    uint64_t own;        /* ways of all sets that the loop may have */
+    uint64_t sector;     /* B that a call asks for */
+    uint64_t reach;      /* B that come ahead */
+    double near, far;    /* cycles of a call from which on it missed the cache
+                            before it, and it */
+    double far_constant; /* … of a constant */
+};
+
+struct code_call {
+    uint64_t at;
+    size_t group;
+    bool constant;
+    bool asked; /* it came to the cache … */
+    bool missed, judged;
+};
+
+struct code_trial {
+    enum code_kind kind;
+    char *text;
+    /* Of places, by FUNCTION_UNIT: twice the number of their set, of those that
+     * are looked at, and one more for what is called later in a block. */
+    uint16_t *group;
+    size_t groups;
+    /* Of the device. */
+    struct code_call *calls;
+    size_t count;
+};
+
+/* False where there are too few such lines, or it is not asked for them. */
+bool code_trial_draw(struct code_trial *trial, enum code_kind kind,
+                     const struct code_asked *asked, struct rng *rng);
+int code_trial_measure(struct code_trial *trial, const struct code_asked *asked,
+                       struct prober *device, struct error *err);
+/* The share of calls that are not as such a cache foretells. */
+double code_trial_wrong(const struct code_trial *trial,
+                        const struct code_asked *asked,
+                        const struct code_shape *shape);
+/* The share that missed. */
+double code_trial_missed(const struct code_trial *trial);
+void code_trial_free(struct code_trial *trial);
+
+extern const char *const code_kind_words[CODE_KINDS];
+
+#endif
