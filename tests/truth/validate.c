@@ -237,13 +237,6 @@ static bool is_lie_of(const struct finding *f, const struct lie *lie)
            f->status != STATUS_NOT_MEASURED && f->value.kind != VALUE_NONE;
 }
 
-/* True of an L2 in parts. */
-static bool has_sides(const struct results *results)
-{
-    const struct finding *const parts = results_find(results, "l2.parts");
-    return parts != NULL && parts->value.number > 1;
-}
-
 static bool is_known(const struct results *results, const struct finding *f,
                      const char *attribute)
 {
@@ -260,16 +253,17 @@ static const char *why_unasked(const struct finding *f,
 {
     const bool cost =
         text_glob("*.latency", f->id) || text_glob("*.miss_penalty", f->id);
-    if (has_sides(results) && strcmp(f->id, "l2.set_bits") == 0)
-        return "a profile does not say the index of an L2 in parts";
     if (cost && text_glob("icache_*", f->id))
         return "no held-out experiment asks what a miss of code costs";
     if (cost)
         return NULL;
     if (!is_known(results, f, "miss_penalty"))
         return "what a miss costs was not found, which tells it from a hit";
+    /* Nor what they make room for, which ways and lines must agree with. */
     if (strncmp(f->id, "l2.", strlen("l2.")) == 0 &&
-        !is_known(results, f, "set_bits"))
+        !is_known(results, f, "set_bits") &&
+        ((strcmp(f->id, "l2.ways") != 0 && strcmp(f->id, "l2.line") != 0) ||
+         !is_known(results, f, "sets")))
         return "its index was not found, which tells what lines meet";
     return NULL;
 }
@@ -503,6 +497,36 @@ START_TEST(sets_without_an_index_foretell_nothing)
     ck_assert_ptr_nonnull(ways); /* and says that nothing asked of it */
     ck_assert_int_eq(ways->status, STATUS_NOT_MEASURED);
     ck_assert_ptr_nonnull(results_find(&results, "predicted.l1.ways"));
+    results_free(&results);
+}
+END_TEST
+
+/* Ways and lines of such sets make room for what fits, though it is known to
+ * within a hundredth alone how many there are.  Buggy result: of an H200's L2 a
+ * way more passed. */
+static const struct {
+    const char *id; /* NULL: nothing is wrong */
+    double times;
+} rooms[] = {{NULL, 1}, {"l2.ways", 17.0 / 16}, {"l2.line", 2}};
+
+START_TEST(sets_without_an_index_make_room)
+{
+    struct results results = {0};
+    const char *const id = rooms[_i].id;
+    truth_results("k20c", &results);
+    struct finding *const sets = results_edit(&results, "l2", "sets");
+    finding_none(results_edit(&results, "l2", "set_bits"), "not asked");
+    finding_none(results_edit(&results, "l2", "slice_modulo"), "not asked");
+    sets->status = STATUS_IN_DOUBT;
+    finding_interval(sets, 0.99 * sets->value.number, 1.01 * sets->value.number,
+                     0.95);
+    for (size_t i = 0; id != NULL && i < results.finding_count; i++)
+        if (strcmp(results.findings[i]->id, id) == 0)
+            results.findings[i]->value.number *= rooms[_i].times;
+    const struct validation v = validated("k20c", 1, 1, &results);
+    ck_assert_int_eq(v.doubted > 0, id != NULL);
+    if (id != NULL)
+        ck_assert_int_eq(results_find(&results, id)->status, STATUS_IN_DOUBT);
     results_free(&results);
 }
 END_TEST
@@ -1076,6 +1100,7 @@ static const struct {
     {"memory.latency", 0.9},
     {"l2.miss_penalty", 1.1},
     {"l2.sets", 2},
+    {"l2.set_bits", 1}, /* XORed */
 };
 
 static void assert_named(json_t *findings, const char *id, double times)
@@ -1087,18 +1112,21 @@ static void assert_named(json_t *findings, const char *id, double times)
     truth_read(json_incref(findings), "made up", &results);
     ASSERT_DONE(profile_parse(text, "made up", &profile, &err), err);
     for (size_t i = 0; id != NULL && i < results.finding_count; i++)
-        if (strcmp(results.findings[i]->id, id) == 0)
+        if (strcmp(results.findings[i]->id, id) != 0)
+            continue;
+        else if (results.findings[i]->value.kind == VALUE_LIST)
+            xored(results.findings[i], &results);
+        else
             results.findings[i]->value.number *= times;
     const struct validation v = validated_on(profile, "made up", 1, &results);
     ck_assert_msg(v.doubted == (id != NULL), "%s: %zu in doubt",
                   id != NULL ? id : "no lie", v.doubted);
     if (id != NULL)
         ck_assert_int_eq(results_find(&results, id)->status, STATUS_IN_DOUBT);
-    /* Where lines meet in each part the simulated GPU does not know. */
     const struct finding *const index =
         results_find(&results, "predicted.l2.set_bits");
     ck_assert_ptr_nonnull(index);
-    ck_assert_int_eq(index->status, STATUS_NOT_MEASURED);
+    ck_assert_int_eq(index->status, STATUS_MEASURED);
     results_free(&results);
     free(text);
 }
@@ -1317,6 +1345,8 @@ Suite *suite_truth_validate(void)
     tcase_add_loop_test(t, a_wrong_value_is_named, 0, (int)COUNT_OF(sample));
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
+    tcase_add_loop_test(t, sets_without_an_index_make_room, 0,
+                        (int)COUNT_OF(rooms));
     tcase_add_test(t, short_lines_of_local_memory_overfill);
     tcase_add_loop_test(t, misses_of_a_large_l1_are_asked_of_local_memory, 0,
                         COUNT_OF(penalty_told));

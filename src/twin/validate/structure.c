@@ -182,8 +182,8 @@ static bool index_is_known(struct trying *t, const char *component)
 }
 
 /* Third TLBs of real GPUs hold more lines of a set than it has ways, by no
- * policy that is known: of what follows none what a lap finds is not foretold.
- */
+ * policy that is known: of what follows none what a lap finds is not foretold,
+ * and only what contradicts itself is seen. */
 static bool policy_is_known(struct trying *t, const char *component)
 {
     return strcmp(component, "tlb_l3") != 0 ||
@@ -192,15 +192,27 @@ static bool policy_is_known(struct trying *t, const char *component)
 
 static bool is_known(struct trying *t, const char *component)
 {
-    if (!policy_is_known(t, component))
-        return false;
     return trying_find(t, component, "set_ways") != NULL ||
            (trying_find(t, component, "sets") != NULL &&
             trying_find(t, component, "ways") != NULL &&
             index_is_known(t, component));
 }
 
-/* Where nothing could be asked of it, what the other values hold. */
+/* Where nothing could be asked of it, what the other values hold; of a policy
+ * that nobody knows, what they deny.  A value that was repaired may be none. */
+static bool was_tried(struct trying *t, const struct suspicion *s,
+                      const char *attribute)
+{
+    struct finding *const f = results_edit(t->results, s->component, attribute);
+    if (f == NULL || trying_is_of_parts(t, s->component, attribute))
+        return false;
+    if (trying_repaired(t, f))
+        return true;
+    return trying_find(t, s->component, attribute) != NULL &&
+           (s->trials > 0 || (policy_is_known(t, s->component) &&
+                              suspect_holds(t, s->component, f)));
+}
+
 static void note_all(struct trying *t, const struct suspicion *s)
 {
     double share = 1;
@@ -216,17 +228,10 @@ static void note_all(struct trying *t, const struct suspicion *s)
         share = 1 - (double)wrong / (double)loads;
     t->verdict.loads += loads;
     t->verdict.loads_right += loads - wrong;
-    for (size_t i = 0; trying_attributes[i] != NULL; i++) {
-        struct finding *const f =
-            results_edit(t->results, s->component, trying_attributes[i]);
-        if (f != NULL &&
-            (trying_repaired(t, f) || /* to no value, it may be */
-             trying_find(t, s->component, trying_attributes[i]) != NULL) &&
-            !trying_is_of_parts(t, s->component, trying_attributes[i]) &&
-            (s->trials > 0 || suspect_holds(t, s->component, f)))
+    for (size_t i = 0; trying_attributes[i] != NULL; i++)
+        if (was_tried(t, s, trying_attributes[i]))
             trying_note(t, s->component, trying_attributes[i], share,
                         s->trials > 0 ? s->trial[0].text : NULL);
-    }
 }
 
 /* Values that one storage has, whichever loads ask it. */
@@ -338,6 +343,17 @@ static struct subject shown(struct trying *t, const struct subject *s)
     return as;
 }
 
+/* True if any load was asked, and all but few are found as foretold. */
+static bool are_foretold(const struct suspicion *s)
+{
+    size_t loads = 0, wrong = 0;
+    for (size_t i = 0; i < s->trials; i++) {
+        loads += s->trial[i].count - s->trial[i].unclear;
+        wrong += s->wrong[i];
+    }
+    return loads > 0 && wrong <= loads / 100;
+}
+
 static int try_subject(struct trying *t, const struct subject *row)
 {
     const struct subject of = shown(t, row), *const s = &of;
@@ -350,9 +366,12 @@ static int try_subject(struct trying *t, const struct subject *row)
         const int asked = compare_size(t, s->component, storage);
         return asked != 0 && trying_excused(t) ? 0 : asked;
     }
-    if (!is_known(t, s->component))
+    if (!is_known(t, s->component)) {
+        try_product(t, s->component);
         return 0;
-    if (t->means_only || !suspicion_draw(t, &suspicion))
+    }
+    if (t->means_only || !policy_is_known(t, s->component) ||
+        !suspicion_draw(t, &suspicion))
         compare_derived(t, s->component);
     int status = 0;
     bool whole = true;
@@ -363,6 +382,9 @@ static int try_subject(struct trying *t, const struct subject *row)
     }
     if (status == 0 && whole)
         status = suspect(t, &suspicion);
+    if (status == 0 && whole && strcmp(s->component, "l2") == 0 &&
+        are_foretold(&suspicion))
+        try_halves(t);
     if (status == 0 && whole)
         note_all(t, &suspicion);
     suspicion_free(&suspicion);

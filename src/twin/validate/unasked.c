@@ -19,15 +19,6 @@ static const char *const components[] = {
     "l2",        "tlb_l1",    "tlb_l2",     "tlb_l3",   "memory",   "shared",
     "icache_l0", "icache_l1", "icache_l15", NULL};
 
-bool trying_is_of_parts(struct trying *t, const char *component,
-                        const char *attribute)
-{
-    return strcmp(component, "l2") == 0 &&
-           told_number(&t->told, "l2", "parts") > 1 &&
-           (strcmp(attribute, "set_bits") == 0 ||
-            strcmp(attribute, "slice_modulo") == 0);
-}
-
 static const char *why_unasked(struct trying *t, const char *component,
                                const char *attribute)
 {
@@ -38,11 +29,14 @@ static const char *why_unasked(struct trying *t, const char *component,
         return "by no policy that is known a third TLB holds what it does, and "
                "so what a lap finds is not foretold";
     if (trying_is_of_parts(t, component, attribute))
-        return "the simulated GPU of the findings has no index of an L2 in "
-               "parts";
+        return "the simulated GPU of the findings has no such index of an L2 "
+               "in parts";
     if (strcmp(component, "memory") != 0 && strcmp(component, "shared") != 0 &&
         trying_find(t, component, "miss_penalty") == NULL)
         return "what a miss costs is not known, which tells it from a hit";
+    if (strcmp(component, "l2") == 0 &&
+        trying_find(t, component, "set_bits") == NULL)
+        return "its index is not known, which tells what lines meet";
     return "no held-out experiment asked of it";
 }
 
