@@ -38,11 +38,7 @@ enum {
     TARGETS_MOST = 40,    /* lines of which one set is asked for */
     FEW_OTHERS = 4,       /* sets that are asked for beside line 0's */
     MANY_OTHERS = 16,
-    /* Of addresses that memory is mapped at: from 2^45 bytes on two mappings,
-     * which begin at a multiple of twice as much, need more addresses than an
-     * x86 host has left of its 2^47; and what finds none gives back all memory
-     * before it says so, which takes a GPU 0.7 s. */
-    MAPPED_BITS = 45,
+    MAPPED_BITS = 46, /* of addresses that memory is mapped at */
     LAPS_LINES = 8192 /* of a cache that is asked by many laps at once */
 };
 
