@@ -480,6 +480,52 @@ START_TEST(chance_of_few_functions_hides_no_warp)
 }
 END_TEST
 
+/* Of six functions chance put out one after constants were loaded.  Expected: a
+ * cache of its own.  Buggy result: the one behind that of constants. */
+START_TEST(chance_of_few_functions_is_no_constants)
+{
+    json_t *const findings = truth_findings_seeded(
+        gpu_made(
+            "sms=1 warp_schedulers=1 clock_overhead=9 clock_khz=2000000 "
+            "isa/default/O3=10 memory_bytes=17179869184 sms_per_tpc=1 "
+            "tpcs_per_gpc=7 caches={} "
+            "caches/l1={'line': 32, 'sector': 32, 'sets': 16, 'ways': 16} "
+            "caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
+            "                 'ways': 12} "
+            "caches/const_l15={'line': 64, 'sector': 64, 'sets': 64, "
+            "                  'ways': 21, 'policy': 'nru'} "
+            "caches/l2={'line': 256, 'sector': 32, 'sets': 134, 'ways': 16, "
+            "           'scope': 'gpu', 'atomic_cycles': 4, "
+            "           'policy': {'kind': 'weighted', 'weights': [2, 4, 1, 1, "
+            "           1, 3, 4, 4, 2, 2, 1, 3, 3, 3, 3, 3]}} "
+            "caches/icache_l0={'line': 64, 'sector': 64, 'sets': 5, "
+            "                  'ways': 12, 'policy': 'random'} "
+            "caches/icache_l1={'line': 128, 'sector': 128, 'sets': 11, "
+            "                  'ways': 14, 'scope': 'tpc'} "
+            "paths/global.ca={'l1': 27, 'l2': [301, 307, 794], "
+            "                 'memory': [748, 754, 1241]} "
+            "paths/global.cg={'l2': [284, 290, 777], "
+            "                 'memory': [731, 737, 1224]} "
+            "paths/constant={'const_l1': 27, 'const_l15': 106, 'l2': 301, "
+            "                'memory': 748} "
+            "paths/instruction={'icache_l0': 1, 'icache_l1': 31, "
+            "                   'memory': 393} paths/instruction/prefetch=4 "
+            "tlbs/l1={'page': 262144, 'region': 262144, 'scope': 'sm', "
+            "         'set_ways': [11, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, "
+            "                      5, 5, 5, 5, 5, 5]} "
+            "tlbs/l2={'page': 4194304, 'region': 4194304, 'fill': 'page', "
+            "         'scope': 'gpc', 'set_ways': [9, 4, 4, 4, 4, 4, 4, 4, 4, "
+            "                                      4, 4, 4]} "
+            "noise={'jitter_cycles': 1.28, 'spike_rate': 0.00081, "
+            "       'spike_cycles': 223}"),
+        1142000375, "icache_sharing");
+    const json_t *const with =
+        json_object_get(findings, "icache_l0.shares_with");
+    ck_assert_uint_eq(json_array_size(json_object_get(with, "value")), 0);
+    json_decref(findings);
+}
+END_TEST
+
 /* Of three schedulers the first and the last have one copy together.  Expected:
  * two copies.  Buggy result: not measured, as those that share one lie at no
  * regular distance. */
@@ -1372,6 +1418,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
     tcase_add_test(t, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
+    tcase_add_test(t, chance_of_few_functions_is_no_constants);
     tcase_add_test(t, copies_may_be_dealt_unevenly);
     tcase_add_test(t, what_a_stop_leaves_was_held_against_noise);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
