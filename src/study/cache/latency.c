@@ -300,6 +300,15 @@ static bool are_few(const struct lapped *l)
     return HITS_A_MISS * l->count < hits;
 }
 
+/* Loads that cost more than any of this level should are late, as well, be it
+ * that they find it no more: where a small L2 lost half of what was asked for
+ * those that it has may all be copies that are farther than others. */
+static void count_late(const struct lapped *l, struct undisturbed *u)
+{
+    u->disturbed = (u->disturbed * (double)l->count + (double)l->late) /
+                   (double)(l->count + l->late);
+}
+
 /* Those of a trace's loads that cost between two bounds, and more than the
  * level before, less what timing adds; `text` is the experiment. */
 static struct cost traced(struct lab *lab, const struct cost *timing,
@@ -326,6 +335,7 @@ static struct cost traced(struct lab *lab, const struct cost *timing,
     if (lab_ok(lab) && !are_halves(lab, l.cycles, l.count, &u) &&
         are_some_early(&l, &u, by))
         lab_fail(lab, ERR_UNSUPPORTED, why_some_early, by);
+    count_late(&l, &u);
     const struct cost timed = lab_cost_of(lab, &u, l.experiment);
     return lab_cost_less(&timed, timing);
 }
