@@ -87,7 +87,8 @@ $(B)/tests/faulty/%.so.1: tests/driver/faulty/fault.h
 # of some suites (tests/truth/said.h), the tables of docs/profiles.md and
 # docs/assumptions.md, the report at the top of README.md and the examples of
 # documents anew, for you to read what changed.
-SAID := truth_small truth_unlike truth_partitions truth_sharing truth_conflict truth_tlb truth_icache
+SAID := truth_small truth_unlike truth_partitions truth_sharing truth_conflict truth_tlb truth_icache \
+	truth_contention
 goldens: $(B)/check $(B)/sonde
 	rm -f tests/truth/said/*.txt
 	GOLDENS=1 $(B)/check -j 1 replay $(SAID) profile_keys docs picture truth_assume
