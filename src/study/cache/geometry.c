@@ -1268,11 +1268,13 @@ static bool overflows(struct eviction *e, const struct script_lines *group)
     return !eviction_gave_up(e) && crowds;
 }
 
-/* Asks of a set, which its ways fill, half of the lines within it.  Of one that
- * tells of none of them the lines fit all the same. */
-static void prove_set(struct proof *p, size_t home, struct foretold *f)
+/* Asks of a random set, which its ways fill, half of the lines within it.  Of a
+ * set that tells of none of them the lines fit all the same. */
+static void prove_set(struct proof *p, struct foretold *f)
 {
     const struct geometry *const g = p->geometry;
+    const size_t home =
+        set_of(p, rng_below(&p->rng, g->lines) * p->eviction->unit);
     const size_t ways = ways_of(g, home), each = asked_at_once(p, ways);
     struct script_lines group = pick_lines(p, true, home, ways + each);
     const struct script_lines in = {group.at + ways, each};
@@ -1286,38 +1288,6 @@ static void prove_set(struct proof *p, size_t home, struct foretold *f)
     foretell(p, &group, &out, CAME_NOT, f);
     if (f->right + f->wrong == told && overflows(p->eviction, &group))
         f->wrong += each;
-}
-
-static size_t random_set(struct proof *p)
-{
-    const struct geometry *const g = p->geometry;
-    return set_of(p, rng_below(&p->rng, g->lines) * p->eviction->unit);
-}
-
-/* Of so few sets each must tell of some lines: one that never does, or that
- * chance left out, may have another number of ways, and overflow by itself
- * without a word under policies that keep the first line. */
-enum { SETS_FEW = 4 };
-
-static bool does_tell(struct proof *p, size_t home, struct foretold *f)
-{
-    const size_t told = f->right + f->wrong;
-    prove_set(p, home, f);
-    return f->right + f->wrong > told;
-}
-
-/* Those that told nothing so far are asked again. */
-static bool all_tell(struct proof *p, const bool *told, struct foretold *f)
-{
-    enum { TRIES = 3 };
-    const size_t sets = p->geometry->sets;
-    bool all = true;
-    for (size_t home = 0; sets <= SETS_FEW && all && home < sets; home++) {
-        all = told[home];
-        for (int i = 0; !all && i < TRIES; i++)
-            all = p->holds && lab_ok(p->eviction->lab) && does_tell(p, home, f);
-    }
-    return all;
 }
 
 /*
@@ -1334,21 +1304,15 @@ static bool prove_pairs(struct proof *p)
      */
     const size_t sets_most = each > 0 ? 2 * pairs / each + 1 : 0;
     struct foretold f = {0};
-    bool told[SETS_FEW] = {false};
     p->holds = true;
     eviction_ask_more(p->eviction);
     for (size_t i = 0; p->holds && lab_ok(p->eviction->lab) && i < sets_most &&
                        f.right + f.wrong < pairs && 99 * f.wrong <= pairs;
-         i++) {
-        const size_t home = random_set(p);
-        const bool tells = does_tell(p, home, &f);
-        if (home < SETS_FEW)
-            told[home] = told[home] || tells;
-    }
-    const bool all = p->holds && all_tell(p, told, &f);
-    log_say(LOG_DEBUG, "proof: %zu foretold, %zu wrongly%s", f.right + f.wrong,
-            f.wrong, all ? "" : ", not of all sets");
-    return all && f.right + f.wrong >= pairs && 99 * f.wrong <= f.right;
+         i++)
+        prove_set(p, &f);
+    log_say(LOG_DEBUG, "proof: %zu foretold, %zu wrongly", f.right + f.wrong,
+            f.wrong);
+    return p->holds && f.right + f.wrong >= pairs && 99 * f.wrong <= f.right;
 }
 
 /* Of one set: as many lines as it has ways, wherever they are strewn and at a
@@ -1389,7 +1353,7 @@ static void prove_far(struct proof *p, struct geometry *g)
         return;
     p->among = there;
     for (size_t i = 0; p->holds && lab_ok(p->eviction->lab) && i < SETS; i++)
-        prove_set(p, random_set(p), &f);
+        prove_set(p, &f);
     log_say(LOG_DEBUG, "proof: far away %zu foretold, %zu wrongly",
             f.right + f.wrong, f.wrong);
     if (!p->holds || 20 * f.wrong > f.right || f.right == 0)
