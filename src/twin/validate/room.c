@@ -71,8 +71,10 @@ static bool room_begin(struct trying *t, const struct room_row *row,
         .line = (uint64_t)told_number(told, c, "line"),
         .loaded = OVERFILL,
         .above = hit + told_number(told, "clock", "trace_overhead") + miss / 2};
-    if (!trying_level(t, c, &r->level) || r->line == 0 || hit == 0 ||
-        miss == 0 || trying_sure(t, c, "size") == NULL)
+    /* Threads of one block each have local memory of their own. */
+    if (!trying_level(t, c, &r->level) ||
+        strstr(r->level.load, "space=local") != NULL || r->line == 0 ||
+        hit == 0 || miss == 0 || trying_sure(t, c, "size") == NULL)
         return false;
     r->lines = (uint64_t)told_number(told, c, "size") / r->line;
     while (r->loaded < OVERFILL * r->lines)
