@@ -333,9 +333,7 @@ static double share_in_row(const struct line_question *q, uint64_t start,
         return rows_share(q, start, count, apart);
     const char *const list = lab_text(
         q->lab, "list=%" PRIu64 ":%" PRIu64 ":%" PRIu64, start, count, apart);
-    return q->row->behind != LEVEL_COUNT
-               ? traced_share(q, list, SETTLING).miss
-               : average_share(q, list, SETTLING).miss;
+    return average_share(q, list, SETTLING).miss;
 }
 
 /*
@@ -363,7 +361,8 @@ static bool is_denied(const struct line_question *q, uint64_t line)
     const uint64_t least = q->row->memory_is_own
                                ? u64_max(ROW, q->sector->bytes)
                                : q->sector->bytes;
-    const bool asked = !is_free(q) && line > least;
+    const bool asked =
+        !is_free(q) && q->row->behind == LEVEL_COUNT && line > least;
     const uint64_t fit = q->facts->overflows / line;
     for (size_t i = 0; i < PLACES + 1 && asked; i++)
         for (size_t j = 0; j < COUNT_OF(more); j++) {
