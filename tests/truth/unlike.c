@@ -675,6 +675,38 @@ static void line_is_bound(char *gpu, double line)
     json_decref(findings);
 }
 
+/* Of a ring L2 has few sets, which keep half of it, all far: what they copied
+ * is gone.  Expected: no penalty, as half are late.  Buggy result: what a far
+ * hit costs more, as if it were any's. */
+START_TEST(what_a_small_l2_lost_is_late)
+{
+    json_t *const findings = truth_findings_seeded(
+        gpu_made(
+            "sms=7 clock_overhead=12 clock_khz=2000000 isa/default/O3=12 "
+            "memory_bytes=17179869184 sms_per_tpc=2 tpcs_per_gpc=5 "
+            "caches/texture={'line': 64, 'sector': 64, 'sets': 16, 'ways': 8, "
+            "'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0}, "
+            "'address': 'virtual', 'set_bits': [[6, 12, 14, 15], "
+            "[7, 10, 11, 14, 15, 16], [8, 13, 16], [9, 10, 16]]} "
+            "caches/l2={'line': 256, 'sector': 32, 'sets': 112, 'ways': 19, "
+            "'policy': {'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}, "
+            "'scope': 'gpu', 'atomic_cycles': 4, "
+            "'partitions': {'bits': [12, 13, 16, 19], 'far_cycles': 152, "
+            "'replicates': true}, 'set_bits': [[8, 11, 12, 13, 15], [9, 14], "
+            "[10, 11, 14]], 'slices': {'modulo': 7, 'from_bit': 16}} "
+            "paths/global={'l2': [317, 359, 934], 'memory': [778, 820, 1395]} "
+            "paths/readonly={'texture': 124, 'l2': [317, 359, 934], "
+            "'memory': [778, 820, 1395]} "
+            "paths/texture={'texture': 29, 'l2': [317, 359, 934], "
+            "'memory': [778, 820, 1395]} "
+            "noise={'jitter_cycles': 2.45, 'spike_rate': 0.00152, "
+            "'spike_cycles': 475}"),
+        (uint64_t)_i, "latency");
+    truth_unmeasured(findings, "texture.miss_penalty", "late");
+    json_decref(findings);
+}
+END_TEST
+
 /* Half of what misses finds L2 near, and costs less than the mean of a hit and
  * of a far miss: it is no hit. */
 START_TEST(what_l2_has_near_is_no_hit)
@@ -875,6 +907,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, sets_beyond_reach_are_not_denied);
     tcase_add_test(t, few_lines_deny_no_many);
+    tcase_add_loop_test(t, what_a_small_l2_lost_is_late, 8, 10);
     tcase_add_test(t, what_comes_back_by_chance_is_not_steady);
     tcase_add_test(t, what_few_laps_hide_is_no_room);
     tcase_add_test(t, what_l2_has_near_is_no_hit);
