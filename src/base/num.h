@@ -46,4 +46,11 @@ static inline int u64_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* For qsort and bsearch. */
+static inline int u32_compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
 #endif

@@ -281,12 +281,6 @@ static uint64_t turn_place(const struct script *s, uint64_t base)
     return base + at / s->apart * s->apart + s->piece / 2 + LINE;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Numbers of the mappings that an order visits, as often as it does. */
 static size_t add_visited(const struct script *s, const struct order *o,
                           uint32_t *list)
@@ -314,7 +308,7 @@ static void choose_visited(const struct script *s, struct aliases *a)
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < s->order_count; i++)
         count += add_visited(s, &s->orders[i], list + count);
-    qsort(list, count, sizeof *list, compare_numbers);
+    qsort(list, count, sizeof *list, u32_compare);
     for (size_t i = 0; i < count; i++)
         if (list[i] < a->count && (i == 0 || list[i] != list[i - 1]))
             list[kept++] = list[i];

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 /* Far from zero, so that a small number used as an address is an error, and
  * a multiple of the largest alignment. */
@@ -176,18 +177,12 @@ void memory_release(struct memory *memory, uint64_t address)
     memory->last.bytes = 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool has_piece(const struct region *r, uint64_t nth)
 {
     const uint32_t key = (uint32_t)nth;
     return nth < r->pieces &&
            (r->only == NULL || bsearch(&key, r->only, r->only_count, sizeof key,
-                                       compare_numbers) != NULL);
+                                       u32_compare) != NULL);
 }
 
 unsigned char *memory_find(struct memory *memory, uint64_t address,
