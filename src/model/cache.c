@@ -138,6 +138,11 @@ enum cache_policy cache_policy_find(const char *name)
     return (enum cache_policy)policy;
 }
 
+bool cache_by_chance(enum cache_policy policy)
+{
+    return policy == POLICY_RANDOM || policy == POLICY_WEIGHTED;
+}
+
 bool cache_counts_uses(enum cache_policy policy)
 {
     return policy == POLICY_RRIP || policy == POLICY_LRU_MIDPOINT;
@@ -606,7 +611,7 @@ static inline uint32_t set_at_once(const struct cache *c, uint64_t line)
         return set_by_bits(c, line << c->line_shift);
     if (c->index == INDEX_MODULO)
         return (uint32_t)modulo(line, c->shape.sets);
-    return c->dealt[modulo(line, c->slots)];
+    return c->dealt[modulo(line + c->shape.dealt_from, c->slots)];
 }
 
 static inline uint32_t set_of(const struct cache *c, uint64_t line)

@@ -63,6 +63,8 @@ enum cache_policy {
 const char *cache_policy_name(enum cache_policy policy);
 /* POLICY_COUNT when there is none of that name. */
 enum cache_policy cache_policy_find(const char *name);
+/* What it replaces is drawn by lot. */
+bool cache_by_chance(enum cache_policy policy);
 /* Using the newest line once more makes a difference. */
 bool cache_counts_uses(enum cache_policy policy);
 
@@ -95,10 +97,12 @@ struct cache_shape {
     size_t index_bit_count;
     struct cache_slices slices;
     enum cache_policy policy;
-    double *weights;              /* of each way, POLICY_WEIGHTED only */
-    struct cache_rrip rrip;       /* POLICY_RRIP only */
-    unsigned behind;              /* POLICY_LRU_MIDPOINT only: hits */
-    unsigned spare;               /* entries of the victim buffer; 0: none */
+    double *weights;        /* of each way, POLICY_WEIGHTED only */
+    struct cache_rrip rrip; /* POLICY_RRIP only */
+    unsigned behind;        /* POLICY_LRU_MIDPOINT only: hits */
+    unsigned spare;         /* entries of the victim buffer; 0: none */
+    /* Unequal sets only: the entry, below all ways, that line 0 is dealt to. */
+    uint64_t dealt_from;
     /* It has what one set lost: the first line that another loses empties it,
      * and is lost. */
     bool spare_of_one;

@@ -1056,6 +1056,25 @@ START_TEST(a_third_tlb_is_foretold)
 }
 END_TEST
 
+/* Of unequal sets no finding says from where on lines are dealt to them. */
+START_TEST(lines_may_be_dealt_from_anywhere)
+{
+    static const uint64_t from[] = {7, 40};
+    struct results results = {0};
+    struct error err = {0};
+    struct profile *profile = NULL;
+    ASSERT_DONE(profile_open("gtx780", NULL, &profile, &err), err);
+    profile->tlbs[1].shape.dealt_from = from[_i];
+    truth_results("gtx780", &results);
+    const struct validation v =
+        validated_on(profile, "gtx780", 2 + (uint64_t)_i, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_int_eq(results_find(&results, "predicted.tlb_l2.policy")->status,
+                     STATUS_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* As it is, and by a policy that nobody knows: then nothing is asked of it. */
 START_TEST(a_third_tlb_that_is_right_is_no_doubt)
 {
@@ -1368,6 +1387,7 @@ Suite *suite_truth_validate(void)
     if (getenv("LIES") == NULL) {
         TCase *const slow = suite_slow(suite, 600);
         tcase_add_loop_test(slow, noise_is_no_doubt, 0, 1);
+        tcase_add_loop_test(slow, lines_may_be_dealt_from_anywhere, 0, 2);
         tcase_add_loop_test(slow, a_hidden_value_is_named, 0,
                             (int)COUNT_OF(missed));
         tcase_add_loop_test(slow, what_is_wrong_of_code_is_named, TOLD_QUICKLY,

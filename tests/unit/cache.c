@@ -390,6 +390,22 @@ START_TEST(unequal_sets_are_filled_by_as_many_pages_as_they_hold)
 }
 END_TEST
 
+START_TEST(unequal_sets_are_dealt_to_from_an_entry_on)
+{
+    uint32_t ways[] = {3, 1};
+    const struct cache_shape shape = {.line = PAGE,
+                                      .sector = PAGE,
+                                      .sets = 2,
+                                      .set_ways = ways,
+                                      .dealt_from = 1};
+    static const uint32_t dealt[] = {1, 0, 0, 0};
+    struct cache *const tlb = cache_new(&shape, 1);
+    for (uint64_t page = 0; page < 8; page++)
+        ck_assert_uint_eq(cache_set_of(tlb, page * PAGE), dealt[page % 4]);
+    cache_free(tlb);
+}
+END_TEST
+
 START_TEST(each_page_beyond_spoils_one_more_set)
 {
     /* Mei 2014, figure 11: 132 MB miss in the set of 17, which one page more
@@ -1108,6 +1124,7 @@ Suite *suite_cache(void)
     tcase_add_test(t, set_bits_choose_the_set);
     tcase_add_test(t, listed_set_bits_are_xored);
     tcase_add_test(t, unequal_sets_are_filled_by_as_many_pages_as_they_hold);
+    tcase_add_test(t, unequal_sets_are_dealt_to_from_an_entry_on);
     tcase_add_test(t, each_page_beyond_spoils_one_more_set);
     tcase_add_test(t, pages_are_dealt_in_rounds);
     tcase_add_loop_test(t, any_shape_does_what_the_obvious_implementation_does,

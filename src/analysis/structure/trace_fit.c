@@ -670,7 +670,7 @@ bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
 
 bool trace_fit_is_chance(const struct trace_fit *fit)
 {
-    return fit->policy == POLICY_RANDOM || fit->policy == POLICY_WEIGHTED;
+    return cache_by_chance(fit->policy);
 }
 
 /* What is nearer to none than to the least that is thought of is none. */

@@ -726,7 +726,7 @@ static bool keeps_loop(const struct code_path *path)
 {
     const enum cache_policy policy = path->fit[0].policy;
     return path->sector[0] > 0 && policy != POLICY_FIFO &&
-           policy != POLICY_RANDOM && policy != POLICY_WEIGHTED;
+           !cache_by_chance(policy);
 }
 
 /* Lines of the loop that there may be, and what comes after them. */

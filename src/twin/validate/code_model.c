@@ -11,7 +11,7 @@ uint64_t code_shape_set(const struct code_shape *shape, uint64_t line)
 
 bool code_shape_is_chance(const struct code_shape *shape)
 {
-    return shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED;
+    return cache_by_chance(shape->policy);
 }
 
 /* The masks of the index, which begins above what a shift leaves out. */

@@ -166,10 +166,19 @@ static void put_list(const struct draw *w, struct buf *out,
                    l->at[i] * line + sector);
 }
 
+static bool are_alike(const struct drawing *d)
+{
+    return !cache_by_chance(d->shape->policy) &&
+           (d->front == NULL || !cache_by_chance(d->front->policy));
+}
+
 static struct trial trial_of(const struct draw *w, const char *what,
                              struct buf *steps)
 {
-    struct trial t = {.what = what, .runs = w->d->runs, .asked = w->d->asked};
+    struct trial t = {.what = what,
+                      .runs = w->d->runs,
+                      .alike = are_alike(w->d),
+                      .asked = w->d->asked};
     /* The last line first, so that all addresses of the span are there. */
     t.text = xasprintf("visit readers=%s steps=%" PRIu64 ":1:0,%s%s%s",
                        t.asked.reader,

@@ -64,7 +64,7 @@ static unsigned runs_for(const struct asked *asked,
                          const struct cache_shape *shape)
 {
     enum { CHANCE = 9 }; /* shares are told to a few percent */
-    if (shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED)
+    if (cache_by_chance(shape->policy))
         return CHANCE;
     const double gap =
         asked->cuts[1] > 0

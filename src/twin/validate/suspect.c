@@ -22,31 +22,90 @@ static bool by_chance(const struct trying *t, const struct profile *p,
                       const char *component)
 {
     const struct cache_shape *const shape = twin_shape(t, p, component);
-    return shape != NULL &&
-           (shape->policy == POLICY_RANDOM || shape->policy == POLICY_WEIGHTED);
+    return shape != NULL && cache_by_chance(shape->policy);
+}
+
+/* Entries that lines are dealt to in turns, of unequal sets; 0: of sets that
+ * are alike, or there is no such GPU. */
+static uint64_t dealt_entries(const struct trying *t, const char *component)
+{
+    struct profile *const profile = trying_profile(t);
+    const struct cache_shape *const shape =
+        profile != NULL ? twin_shape(t, profile, component) : NULL;
+    const uint64_t entries = shape != NULL && !cache_shape_even(shape)
+                                 ? cache_shape_bytes(shape) / shape->line
+                                 : 0;
+    profile_free(profile);
+    return entries;
+}
+
+/* How an experiment speaks against a place to deal from.  Laps go by sets
+ * alone, whatever the policy: their loads count more, of which there are fewer.
+ */
+static size_t against(size_t trial, size_t wrong)
+{
+    enum { LAPS = 2, LAP_WEIGHT = 8 };
+    return (trial < LAPS ? LAP_WEIGHT : 1) * wrong;
+}
+
+/* What foretells of a GPU that deals line 0 to an entry. */
+struct dealt {
+    uint64_t from;
+    size_t wrong[DRAW_MOST], failed, against;
+};
+
+/* Nothing more than `most` is of interest. */
+static int try_dealt(const struct trying *t, const struct suspicion *s,
+                     size_t most, struct dealt *d)
+{
+    struct twin twin;
+    d->failed = s->trials;
+    d->against = SIZE_MAX;
+    if (!twin_open_dealt(t, s->component, d->from, &twin))
+        return 0;
+    const bool chance = by_chance(t, twin.profile, s->component);
+    int status = 0;
+    d->against = 0;
+    for (size_t i = 0; status == 0 && i < s->trials && d->against <= most;
+         i++) {
+        struct error err = {0};
+        status =
+            trial_wrong(&s->trial[i], twin.prober, chance, &d->wrong[i], &err);
+        if (status != 0)
+            *t->err = err;
+        d->failed -= status == 0 && !fails(&s->trial[i], d->wrong[i]);
+        d->against += against(i, d->wrong[i]);
+    }
+    twin_close(&twin);
+    return status;
+}
+
+/* From where the device deals lines to unequal sets no finding says: from where
+ * most loads are as foretold. */
+static int find_dealt(const struct trying *t, const struct suspicion *s,
+                      struct dealt *best)
+{
+    const uint64_t entries = dealt_entries(t, s->component);
+    int status = 0;
+    for (uint64_t at = 0; status == 0 && best->failed > 0 && at < entries;
+         at++) {
+        struct dealt other = {.from = at};
+        status = try_dealt(t, s, best->against, &other);
+        if (status == 0 && other.against < best->against)
+            *best = other;
+    }
+    return status;
 }
 
 int suspicion_failing(const struct trying *t, const struct suspicion *s,
                       size_t wrong[DRAW_MOST], size_t *count)
 {
-    struct twin twin;
-    *count = s->trials;
-    if (!twin_open(t, &twin))
-        return 0;
-    const bool chance = by_chance(t, twin.profile, s->component);
-    int status = 0;
-    size_t failed = 0;
-    for (size_t i = 0; status == 0 && i < s->trials; i++) {
-        struct error err = {0};
-        status =
-            trial_wrong(&s->trial[i], twin.prober, chance, &wrong[i], &err);
-        if (status != 0)
-            *t->err = err;
-        failed += fails(&s->trial[i], wrong[i]);
-    }
-    if (status == 0)
-        *count = failed;
-    twin_close(&twin);
+    struct dealt d = {.from = s->dealt_from};
+    int status = try_dealt(t, s, SIZE_MAX, &d);
+    if (status == 0 && !s->dealt_is_known)
+        status = find_dealt(t, s, &d);
+    memcpy(wrong, d.wrong, sizeof d.wrong);
+    *count = d.failed;
     return status;
 }
 
@@ -593,11 +652,38 @@ static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
     return status;
 }
 
+/* As the findings are now; from where they deal best, others are tried to deal
+ * first. */
+static int look_first(struct trying *t, struct suspicion *s, size_t *failed)
+{
+    struct dealt d = {0};
+    int status = try_dealt(t, s, SIZE_MAX, &d);
+    if (status == 0)
+        status = find_dealt(t, s, &d);
+    memcpy(s->wrong, d.wrong, sizeof d.wrong);
+    *failed = d.failed;
+    s->dealt_from = d.from;
+    s->dealt_is_known = true;
+    return status;
+}
+
+/* Where lines are dealt to unequal sets, the best place for wrong values may be
+ * none of the right ones'. */
+static int try_all_dealt(struct search *s)
+{
+    const int status = try_all(s);
+    if (status != 0 || (s->finding != NULL && s->failing == 0) ||
+        dealt_entries(s->trying, s->suspicion->component) == 0)
+        return status;
+    s->suspicion->dealt_is_known = false;
+    return try_all(s);
+}
+
 int suspect(struct trying *t, struct suspicion *s)
 {
     size_t failed = 0;
     bool less = false, found = false;
-    int status = suspicion_failing(t, s, s->wrong, &failed);
+    int status = look_first(t, s, &failed);
     if (status != 0 || (failed == 0 && consistent(t, s->component)))
         return status;
     if (failed == 0)
@@ -610,7 +696,7 @@ int suspect(struct trying *t, struct suspicion *s)
     if (status != 0)
         return status;
     struct search search = {.trying = t, .suspicion = s};
-    status = try_all(&search);
+    status = try_all_dealt(&search);
     if (status == 0)
         status = choose(&search, &less);
     found = search.finding != NULL && search.failing == 0 &&

@@ -16,6 +16,9 @@ struct suspicion {
     struct trial trial[DRAW_MOST];
     size_t trials;
     size_t wrong[DRAW_MOST]; /* loads of each, by the findings as they were */
+    /* The entry that the device deals line 0 to, of unequal sets. */
+    uint64_t dealt_from;
+    bool dealt_is_known; /* false: from where most loads are as foretold */
 };
 
 /* structure.c: draws its experiments by the findings as they are now; false:

@@ -44,10 +44,6 @@ static int run_all(struct prober *prober, const char *text, unsigned runs,
     return status;
 }
 
-/* So often, since all that follows leans on it: levels of TLBs lie ten cycles
- * apart, and single loads of an H200 stray by two. */
-enum { HIT_RUNS = 9 };
-
 /* What a hit of the nearest cache costs here, clock reads included, and by how
  * much it deviates. */
 struct hits {
@@ -55,15 +51,15 @@ struct hits {
 };
 
 static int cost_of_hit(struct prober *prober, const struct asked *asked,
-                       struct hits *hits, struct error *err)
+                       unsigned runs, struct hits *hits, struct error *err)
 {
     /* Standard deviations of a normal distribution between its quartiles. */
     static const double quartiles = 1.349;
     char *const text = xasprintf("visit readers=%s steps=9x0:1:0,16x!0:1:0%s",
                                  asked->reader, asked->extra);
     struct cycles c = {0};
-    const int status = run_all(prober, text, HIT_RUNS, &c, err);
-    const size_t all = HIT_RUNS * c.count;
+    const int status = run_all(prober, text, runs, &c, err);
+    const size_t all = runs * c.count;
     if (c.count > 0)
         *hits = (struct hits){.cycles = stats_median(c.all, all),
                               .spread = (stats_quantile(c.all, all, 0.75) -
@@ -117,12 +113,12 @@ static bool is_clear(const struct trial *t, double more, double off)
     return level_of(t, more - off) == level_of(t, more + off);
 }
 
-static int look(const struct trial *t, struct prober *prober, unsigned runs,
-                struct seen *seen, struct error *err)
+static int look(const struct trial *t, struct prober *prober, unsigned hit_runs,
+                unsigned runs, struct seen *seen, struct error *err)
 {
     struct hits hits = {0};
     struct cycles *const c = &seen->cycles;
-    int status = cost_of_hit(prober, &t->asked, &hits, err);
+    int status = cost_of_hit(prober, &t->asked, hit_runs, &hits, err);
     const double hit = hits.cycles, off = off_of(&hits, runs);
     if (status == 0)
         status = run_all(prober, t->text, runs, c, err);
@@ -139,8 +135,11 @@ static int look(const struct trial *t, struct prober *prober, unsigned runs,
 
 int trial_measure(struct trial *t, struct prober *device, struct error *err)
 {
+    /* So often, since all that follows leans on it: levels of TLBs lie ten
+     * cycles apart, and single loads of an H200 stray by two. */
+    enum { HIT_RUNS = 9 };
     struct seen seen = {0};
-    const int status = look(t, device, t->runs, &seen, err);
+    const int status = look(t, device, HIT_RUNS, t->runs, &seen, err);
     t->count = status == 0 ? seen.cycles.count : 0;
     t->found = xcalloc(t->count + 1, 1);
     t->mean = seen.mean;
@@ -162,7 +161,7 @@ static bool differ(double a, double b, size_t count)
 
 /* What the first run leaves in a cache that lasts, the others find: so most
  * begin as those of the device do. */
-enum { TWIN_RUNS = 9 };
+enum { TWIN_RUNS = 9, TWIN_RUNS_ALIKE = 3 };
 
 /* Where chance chooses, each run finds other lines: if several should be found
  * here and there, and not even a fourth of them is, it is not chance.  Of more
@@ -181,8 +180,9 @@ int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
                 size_t *wrong, struct error *err)
 {
     struct seen seen = {0};
-    const unsigned runs = t->runs < TWIN_RUNS ? t->runs : TWIN_RUNS;
-    const int status = look(t, twin, runs, &seen, err);
+    const unsigned most = t->alike ? TWIN_RUNS_ALIKE : TWIN_RUNS;
+    const unsigned runs = t->runs < most ? t->runs : most;
+    const int status = look(t, twin, 1, runs, &seen, err);
     size_t other = 0;
     for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
          i++)

@@ -24,6 +24,8 @@ struct trial {
     char *text;
     const char *what; /* in words: "as many lines as a set has ways" */
     unsigned runs;    /* of which the median counts */
+    bool alike;       /* runs of a twin are, which has no noise: nothing is left
+                         to chance */
     struct asked asked;
     /* Of the device: where each load was found, 0 nearest. */
     unsigned char *found;

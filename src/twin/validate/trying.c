@@ -16,9 +16,8 @@ bool trying_tlb(const char *component)
     return strncmp(component, "tlb_", 4) == 0;
 }
 
-const struct cache_shape *twin_shape(const struct trying *t,
-                                     const struct profile *p,
-                                     const char *component)
+static struct cache_shape *shape_in(const struct trying *t, struct profile *p,
+                                    const char *component)
 {
     if (trying_tlb(component)) {
         const size_t level = (size_t)(component[5] - '1');
@@ -26,12 +25,19 @@ const struct cache_shape *twin_shape(const struct trying *t,
     }
     struct told told = {.results = t->results};
     const char *const name = twin_storage(&told, component);
-    const struct cache_shape *shape = NULL;
+    struct cache_shape *shape = NULL;
     for (size_t i = 0; i < p->cache_count; i++)
         if (strcmp(p->caches[i].name, name) == 0)
             shape = &p->caches[i].shape;
     buf_free(&told.doubted);
     return shape;
+}
+
+const struct cache_shape *twin_shape(const struct trying *t,
+                                     const struct profile *p,
+                                     const char *component)
+{
+    return shape_in(t, (struct profile *)p, component);
 }
 
 struct profile *trying_profile(const struct trying *t)
@@ -47,10 +53,20 @@ struct profile *trying_profile(const struct trying *t)
 
 bool twin_open(const struct trying *t, struct twin *twin)
 {
+    return twin_open_dealt(t, NULL, 0, twin);
+}
+
+bool twin_open_dealt(const struct trying *t, const char *component,
+                     uint64_t from, struct twin *twin)
+{
     struct profile *const profile = trying_profile(t);
     *twin = (struct twin){0};
     if (profile == NULL)
         return false;
+    struct cache_shape *const shape =
+        from > 0 ? shape_in(t, profile, component) : NULL;
+    if (shape != NULL)
+        shape->dealt_from = from;
     const struct prober_options options = {.seed = prober_seed(t->device)};
     twin->profile = profile;
     twin->device = sim_open_profile(profile, "twin", prober_seed(t->device));

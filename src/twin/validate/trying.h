@@ -50,6 +50,9 @@ struct twin {
 struct profile *trying_profile(const struct trying *trying);
 /* As above, as a device; false: they make none. */
 bool twin_open(const struct trying *trying, struct twin *twin);
+/* … of which a cache with unequal sets deals line 0 to the entry `from`. */
+bool twin_open_dealt(const struct trying *trying, const char *component,
+                     uint64_t from, struct twin *twin);
 void twin_close(struct twin *twin);
 /* The component's shape in it; NULL: it has none. */
 const struct cache_shape *twin_shape(const struct trying *trying,
