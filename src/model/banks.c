@@ -83,13 +83,22 @@ static size_t pass_lanes(const struct banks *banks)
     return banks->count < LANES_MAX ? banks->count : LANES_MAX;
 }
 
+static bool are_one(const uint32_t *addresses, size_t lanes)
+{
+    uint32_t differ = 0;
+    for (size_t lane = 1; lane < lanes; lane++)
+        differ |= addresses[lane] ^ addresses[0];
+    return differ == 0;
+}
+
 unsigned banks_degree(const struct banks *banks, const uint32_t *addresses,
                       size_t lanes, unsigned bytes)
 {
     assert(banks->count <= BANKS_MAX && bytes > 0);
-    if (lanes == 1)
-        return 1; /* the common case: its words lie in different banks */
     const size_t fit = pass_lanes(banks);
+    /* The common case: the words of one access lie in different banks. */
+    if (are_one(addresses, lanes))
+        return (unsigned)((lanes + fit - 1) / fit);
     unsigned degree = 0;
     for (size_t lane = 0; lane < lanes; lane += fit) {
         const size_t left = lanes - lane;
