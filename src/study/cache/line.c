@@ -326,14 +326,15 @@ static double rows_share(const struct line_question *q, uint64_t start,
 }
 
 /* Elements in a row, from a place on. */
-static double share_in_row(const struct line_question *q, uint64_t start,
-                           uint64_t count, uint64_t apart)
+static struct shares share_in_row(const struct line_question *q, uint64_t start,
+                                  uint64_t count, uint64_t apart)
 {
     if (q->row->memory_is_own)
-        return rows_share(q, start, count, apart);
+        return (struct shares){.miss = rows_share(q, start, count, apart)};
     const char *const list = lab_text(
         q->lab, "list=%" PRIu64 ":%" PRIu64 ":%" PRIu64, start, count, apart);
-    return average_share(q, list, SETTLING).miss;
+    return q->row->behind != LEVEL_COUNT ? traced_share(q, list, SETTLING)
+                                         : average_share(q, list, SETTLING);
 }
 
 /*
@@ -341,14 +342,17 @@ static double share_in_row(const struct line_question *q, uint64_t start,
  * far apart, so these fit, too, whatever the index is.  Where they clearly do
  * not, lines are shorter.  That the former fit is sure if less than half a line
  * a lap missed: policies that keep a set of one line too many but for that may
- * lose all of it where each line is loaded twice.
+ * lose all of it where each line is loaded twice; and that none of them was
+ * kept by a level before, which then has no room for twice as many.
  */
 static bool is_denied_at(const struct line_question *q, uint64_t start,
                          uint64_t count, uint64_t line)
 {
     static const double clearly = 0.1;
-    return share_in_row(q, start, count, line) < 0.5 / (double)count &&
-           share_in_row(q, start, 2 * count, line / 2) > clearly &&
+    const struct shares fit = share_in_row(q, start, count, line);
+    const double half = 0.5 / (double)count;
+    return fit.miss < half && fit.before < half &&
+           share_in_row(q, start, 2 * count, line / 2).miss > clearly &&
            lab_ok(q->lab);
 }
 
@@ -361,8 +365,7 @@ static bool is_denied(const struct line_question *q, uint64_t line)
     const uint64_t least = q->row->memory_is_own
                                ? u64_max(ROW, q->sector->bytes)
                                : q->sector->bytes;
-    const bool asked =
-        !is_free(q) && q->row->behind == LEVEL_COUNT && line > least;
+    const bool asked = !is_free(q) && line > least;
     const uint64_t fit = q->facts->overflows / line;
     for (size_t i = 0; i < PLACES + 1 && asked; i++)
         for (size_t j = 0; j < COUNT_OF(more); j++) {
