@@ -43,10 +43,11 @@ static double *column_of(const struct samples *s, const char *name)
     return at;
 }
 
-/* What a load costs, what late loads may have added to that, and by how much
- * more or less it may be, since these loads cost no two alike. */
+/* What a load costs, what late loads may have added to that, or taken from it
+ * where they were of what is subtracted, and by how much more or less it may
+ * be, since these loads cost no two alike. */
 struct cost {
-    double cycles, late, open;
+    double cycles, late, early, open;
 };
 
 /* Single loads: few of them are late, and these are left out. */
@@ -61,10 +62,12 @@ static struct cost cost_of_loads(const struct trying *t,
     const struct undisturbed u = undisturbed_of(at, s->rows, 1);
     free(at);
     const double most = 2 * t->disturbance;
-    return (struct cost){
-        .cycles = u.cycles,
-        .late = u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most,
-        .open = u.kept > 1 ? (u.high - u.low) / 2 : 0};
+    const double late =
+        u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most;
+    return (struct cost){.cycles = u.cycles,
+                         .late = late,
+                         .early = late,
+                         .open = u.kept > 1 ? (u.high - u.low) / 2 : 0};
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -92,10 +95,22 @@ static struct cost cost_of_chase(const struct trying *t,
     const struct cost brief = cost_of_walk(s, "short"),
                       whole = cost_of_walk(s, "long");
     const double apart = 2 * (whole.late + brief.late) / visits;
+    const double most = 2 * t->disturbance;
     return (struct cost){.cycles = (whole.cycles - brief.cycles) / visits,
                          .late = t->late_share * visits < LATE_LOADS_MOST
-                                     ? fmin(apart, 2 * t->disturbance)
-                                     : 2 * t->disturbance};
+                                     ? fmin(apart, most)
+                                     : most,
+                         .early = fmin(2 * brief.late / visits, most)};
+}
+
+/* Loads of a short walk: the longer it is, the less of its jitter is a load's;
+ * but a quarter of the walks must hold no late load. */
+static unsigned walk_visits(const struct trying *t)
+{
+    unsigned visits = 256;
+    while (visits > 64 && t->late_share * visits >= LATE_LOADS_MOST)
+        visits /= 2;
+    return visits;
 }
 
 /* A chase repeats itself, a trace has many loads; a visit is run so often. */
@@ -167,7 +182,8 @@ static void judge(struct trying *t, const char *component,
     const double alike =
         fmax(fmax(1, open_of(f)), MEAN_TOLERANCE * f->value.number);
     const bool right = off <= alike;
-    if (!right && off <= alike + cost.late + cost.open)
+    const double by_late = measured > f->value.number ? cost.late : cost.early;
+    if (!right && off <= alike + by_late + cost.open)
         return;
     trying_note(t, component, attribute, right ? 1 : 0, text);
     t->verdict.means++;
@@ -183,8 +199,8 @@ static void judge(struct trying *t, const char *component,
 
 static struct cost less(struct cost a, struct cost b)
 {
-    return (struct cost){a.cycles - b.cycles, a.late + b.late,
-                         hypot(a.open, b.open)};
+    return (struct cost){a.cycles - b.cycles, a.late + b.early,
+                         a.early + b.late, hypot(a.open, b.open)};
 }
 
 /* A few lines at an odd distance, which no cache fails to hold. */
@@ -205,12 +221,12 @@ static char *few_lines(struct trying *t, const struct level *l)
         return size < 4 * before || count < 24 || apart == l->apart
                    ? NULL
                    : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                               " warm=4 visits=64 repeats=49",
-                               l->load, count * apart, apart);
+                               " warm=4 visits=%u repeats=49",
+                               l->load, count * apart, apart, walk_visits(t));
     }
     return xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " warm=3 visits=64 repeats=49",
-                     l->load, count * stride, stride);
+                     " warm=3 visits=%u repeats=49",
+                     l->load, count * stride, stride, walk_visits(t));
 }
 
 /* Of L2 hundreds of lines in a random order: what is said of it is a mean over
@@ -311,7 +327,7 @@ static int try_some_misses(struct trying *t, const struct level *l,
         const struct cost more = less(mean, hit);
         judge(t, l->component, "miss_penalty",
               (struct cost){more.cycles / share, more.late / share,
-                            more.open / share},
+                            more.early / share, more.open / share},
               far);
     }
     free(far);
@@ -393,8 +409,10 @@ static struct cost cost_with_waits(const struct trying *t, const double *at,
     if (near > 0) {
         const double mean = stats_mean(some, near),
                      late = mean - undisturbed_of(some, near, 1).cycles;
+        const double others = fmin(fmax(late, 0), 2 * t->disturbance);
         cost = (struct cost){.cycles = mean,
-                             .late = fmin(fmax(late, 0), 2 * t->disturbance),
+                             .late = others,
+                             .early = others,
                              .open = undisturbed_t(near) *
                                      stats_mean_error(some, near)};
     }
@@ -417,6 +435,7 @@ static struct cost cost_of_sides(const struct trying *t, const double *at,
     const struct cost by =
         split.clear ? cost_with_waits(t, at, count, 0, between) : far;
     return (struct cost){(by.cycles + far.cycles) / 2, (by.late + far.late) / 2,
+                         (by.early + far.early) / 2,
                          hypot(by.open, far.open) / 2};
 }
 
@@ -502,16 +521,13 @@ static int try_memory(struct trying *t)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* The longer a walk, the less of its jitter is a load's; but a quarter of the
- * walks must hold no late load (cost_of_chase). */
 static int try_shared(struct trying *t)
 {
-    enum { STRIDE = 132, BRIEF = 64, LONG = 128 };
+    enum { STRIDE = 132 };
     struct cost cost = {0};
-    char *const text =
-        xasprintf("chase space=shared bytes=%d stride=%d visits=%d repeats=49",
-                  STRIDE * (int)(4 + rng_below(&t->rng, 5)), STRIDE,
-                  t->late_share * LONG < LATE_LOADS_MOST ? LONG : BRIEF);
+    char *const text = xasprintf(
+        "chase space=shared bytes=%d stride=%d visits=%u repeats=49",
+        STRIDE * (int)(4 + rng_below(&t->rng, 5)), STRIDE, walk_visits(t));
     if (told_number(&t->told, "shared", "latency") == 0) {
         free(text);
         return 0;

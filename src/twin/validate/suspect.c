@@ -667,12 +667,20 @@ static int look_first(struct trying *t, struct suspicion *s, size_t *failed)
     return status;
 }
 
+/* That chance explains all is little: it foretells no more than shares. */
+static bool is_explained(const struct search *s)
+{
+    return s->finding != NULL && s->failing == 0 &&
+           !(s->value.kind == VALUE_TEXT &&
+             cache_by_chance(cache_policy_find(s->value.text)));
+}
+
 /* Where lines are dealt to unequal sets, the best place for wrong values may be
  * none of the right ones'. */
 static int try_all_dealt(struct search *s)
 {
     const int status = try_all(s);
-    if (status != 0 || (s->finding != NULL && s->failing == 0) ||
+    if (status != 0 || is_explained(s) ||
         dealt_entries(s->trying, s->suspicion->component) == 0)
         return status;
     s->suspicion->dealt_is_known = false;
