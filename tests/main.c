@@ -190,6 +190,9 @@ static int closing_lines(void)
     const unsigned failed = testing_counts->failures + testing_counts->errors;
     const unsigned skipped = testing_counts->skipped;
     const unsigned good = ran > failed ? ran - failed : 0;
+    if (slow && testing_counts->undrawn > 0)
+        printf("%u slow tests were not drawn (SLOW_EVERY=%s)\n",
+               testing_counts->undrawn, getenv("SLOW_EVERY"));
     printf("%u%%: Checks: %u, Failures: %u, Errors: %u\n",
            ran > 0 ? 100 * good / ran : 100, ran, testing_counts->failures,
            testing_counts->errors);

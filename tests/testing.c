@@ -14,7 +14,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/num.h"
 
 struct testing_counts *testing_counts;
 
@@ -84,9 +86,16 @@ void testing_skip(const char *test, const char *fmt, ...)
     testing_counts->skipped++;
 }
 
+/* The slow cases of the suite that is made. */
+static struct {
+    const TCase *at[4];
+    size_t count;
+} slow;
+
 Suite *suite_of(const char *name, double timeout_s, TCase **tests)
 {
     Suite *const suite = suite_create(name);
+    slow.count = 0;
     *tests = tcase_create(name);
     tcase_set_timeout(*tests, timeout_s);
     suite_add_tcase(suite, *tests);
@@ -99,7 +108,37 @@ TCase *suite_slow(Suite *suite, double timeout_s)
     tcase_set_tags(tests, TESTING_SLOW);
     tcase_set_timeout(tests, timeout_s);
     suite_add_tcase(suite, tests);
+    must(slow.count < COUNT_OF(slow.at), "a suite has too many slow cases");
+    slow.at[slow.count++] = tests;
     return tests;
+}
+
+static bool is_slow(const TCase *tests)
+{
+    for (size_t i = 0; i < slow.count; i++)
+        if (slow.at[i] == tests)
+            return true;
+    return false;
+}
+
+static bool is_drawn(const TTest *test, int i)
+{
+    const char *const every = getenv("SLOW_EVERY");
+    const char *const commit = getenv("RANDOM_COMMIT");
+    const unsigned long of = every != NULL ? strtoul(every, NULL, 10) : 1;
+    uint64_t hash = hash_text(HASH_START, commit != NULL ? commit : "");
+    hash = hash_text(hash, test->name);
+    hash = hash_bytes(hash, &i, sizeof i);
+    return of <= 1 || (hash >> 32) % of == 0;
+}
+
+void testing_add(TCase *tests, const TTest *test, int from, int end)
+{
+    for (int i = from; i < end; i++)
+        if (!is_slow(tests) || is_drawn(test, i))
+            _tcase_add_test(tests, test, 0, 0, i, i + 1);
+        else
+            testing_counts->undrawn++;
 }
 
 void testing_dies(void)

@@ -43,6 +43,16 @@ Suite *suite_of(const char *name, double timeout_s, TCase **tests);
 TCase *suite_slow(Suite *suite, double timeout_s);
 #define TESTING_SLOW "slow" /* their tag */
 
+/* Adds the test with each number from `from` to below `end`.  With SLOW_EVERY=N
+ * in the environment one slow test of N is, as the commit (RANDOM_COMMIT) draws
+ * them. */
+void testing_add(TCase *tests, const TTest *test, int from, int end);
+#undef tcase_add_test
+#undef tcase_add_loop_test
+#define tcase_add_test(tests, test) testing_add((tests), (test), 0, 1)
+#define tcase_add_loop_test(tests, test, from, end)                            \
+    testing_add((tests), (test), (int)(from), (int)(end))
+
 /* True claims about a call that must succeed: prints the sentence if not. */
 #define ASSERT_DONE(call, err)                                                 \
     ck_assert_msg((call) == 0, #call ": %s", (err).text)
@@ -108,7 +118,8 @@ char *testing_spec_of(char *json);
 /* Used by main.c. */
 struct testing_counts {
     _Atomic unsigned next, ran, failures, errors, skipped;
-    bool whole; /* no suite is left out */
+    _Atomic unsigned undrawn; /* slow tests (testing_add) */
+    bool whole;               /* no suite is left out */
 };
 extern struct testing_counts *testing_counts; /* shared by all processes */
 void testing_begin(void);

@@ -229,7 +229,9 @@ static void add_of_commit(TCase *t, int which)
         return;
     const int first = (int)(strtoul(commit, NULL, 16) & 0x0fffffff);
     const int own = first + which * DRAWN_FROM;
-    tcase_add_loop_test(t, a_gpu_of_the_commit_is_understood, own, own + 1);
+    /* One of each is always met, whatever SLOW_EVERY leaves out. */
+    tcase_add_loop_test_raise_signal(t, a_gpu_of_the_commit_is_understood, 0,
+                                     own, own + 1);
 }
 
 /* Two suites, since suites run beside each other and tests of one do not. */

@@ -1515,7 +1515,6 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
-    tcase_add_test(t, walks_behind_an_l1_are_no_hits);
     tcase_add_test(t, a_few_walks_behind_an_l1_are_no_hits);
     tcase_add_test(t, pages_that_stay_are_no_walks);
     tcase_add_test(t, what_is_walked_to_is_no_hit);

@@ -340,8 +340,8 @@ static struct count tell_all(const char *gpu, const char *const *ids)
     return count;
 }
 
-/* As the issue has them: a way, a line, a policy, an entry; the rest in slow
- * tests.  The second GPU is none of those that other suites try. */
+/* A way, a line, a policy, an entry; the rest in slow tests.  The second GPU is
+ * none of those that other suites try. */
 static const struct {
     const char *gpu, *ids[4];
     unsigned lies;
@@ -1358,12 +1358,13 @@ END_TEST
 
 Suite *suite_truth_validate(void)
 {
+    enum { FIRST = 1, FEW = 4 }; /* all others are slow */
     TCase *t;
     Suite *const suite = suite_of("truth_validate", 600, &t);
     tcase_add_loop_test(t, sets_that_others_come_into_are_no_doubt, 0, 2);
     tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
     tcase_add_test(t, a_doubt_keeps_the_interval);
-    tcase_add_loop_test(t, a_wrong_value_is_named, 0, (int)COUNT_OF(sample));
+    tcase_add_loop_test(t, a_wrong_value_is_named, 0, FIRST);
     tcase_add_test(t, what_was_measured_is_tried);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
     tcase_add_loop_test(t, sets_without_an_index_make_room, 0,
@@ -1373,22 +1374,28 @@ Suite *suite_truth_validate(void)
                         COUNT_OF(penalty_told));
     tcase_add_test(t, lines_that_are_not_known_are_those_in_front);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
-    tcase_add_loop_test(t, what_an_entry_covers_is_asked, 0,
-                        (int)COUNT_OF(covers));
-    tcase_add_loop_test(t, a_third_tlb_is_foretold, 0, (int)COUNT_OF(of_third));
+    tcase_add_loop_test(t, what_an_entry_covers_is_asked, 0, FEW);
+    tcase_add_loop_test(t, a_third_tlb_is_foretold, 0, FIRST);
     tcase_add_loop_test(t, a_third_tlb_that_is_right_is_no_doubt, 0, 2);
     tcase_add_loop_test(t, what_is_wrong_of_code_is_named, 0, TOLD_QUICKLY);
     tcase_add_loop_test(t, what_is_right_of_code_is_no_doubt, 0, 1);
     tcase_add_loop_test(t, halves_of_lines_are_asked_by_constants, 0, 2);
     tcase_add_test(t, an_l2_in_parts_is_foretold);
     tcase_add_test(t, in_brief_sums_are_told);
-    tcase_add_loop_test(t, sizes_are_asked_whatever_their_sets, 0,
-                        (int)COUNT_OF(together));
+    tcase_add_loop_test(t, sizes_are_asked_whatever_their_sets, 0, FEW);
     tcase_add_loop_test(t, what_contradicts_is_in_doubt_unasked, 0, 3);
     tcase_add_loop_test(t, sets_of_the_same_storage_deny_a_size, 0, 2);
     if (getenv("LIES") == NULL) {
         TCase *const slow = suite_slow(suite, 600);
         tcase_add_loop_test(slow, noise_is_no_doubt, 0, 1);
+        tcase_add_loop_test(slow, a_wrong_value_is_named, FIRST,
+                            COUNT_OF(sample));
+        tcase_add_loop_test(slow, what_an_entry_covers_is_asked, FEW,
+                            COUNT_OF(covers));
+        tcase_add_loop_test(slow, a_third_tlb_is_foretold, FIRST,
+                            COUNT_OF(of_third));
+        tcase_add_loop_test(slow, sizes_are_asked_whatever_their_sets, FEW,
+                            COUNT_OF(together));
         tcase_add_loop_test(slow, lines_may_be_dealt_from_anywhere, 0, 2);
         tcase_add_loop_test(slow, a_hidden_value_is_named, 0,
                             (int)COUNT_OF(missed));

@@ -77,14 +77,13 @@ END_TEST
 
 Suite *suite_script(void)
 {
-    Suite *const s = suite_create("script");
-    TCase *const t = tcase_create("script");
+    TCase *t;
+    Suite *const s = suite_of("script", 20, &t);
     tcase_add_checked_fixture(t, NULL, empty_lab);
     tcase_add_test(t, the_only_reader_is_not_said);
     tcase_add_test(t, one_of_several_readers_is_said);
     tcase_add_test(t, a_step_has_laps_or_draws);
     tcase_add_test(t, places_may_be_listed);
     tcase_add_test(t, a_script_that_was_taken_is_empty);
-    suite_add_tcase(s, t);
     return s;
 }
