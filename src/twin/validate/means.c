@@ -12,6 +12,7 @@
 #include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "probe/walk/ring.h"
@@ -44,11 +45,15 @@ static double *column_of(const struct samples *s, const char *name)
 }
 
 /* What a load costs, what late loads may have added to that, or taken from it
- * where they were of what is subtracted, and by how much more or less it may
- * be, since these loads cost no two alike. */
+ * where they were of what is subtracted, by how much more or less it may be,
+ * since these loads cost no two alike, and what the clock's steps leave open: a
+ * cycle of single loads, half of one of a walk, whose ends are 64 loads apart
+ * or more. */
 struct cost {
-    double cycles, late, early, open;
+    double cycles, late, early, open, step;
 };
+enum { STEP = 1 };
+#define STEP_OF_WALK 0.5
 
 /* Single loads: few of them are late, and these are left out. */
 static struct cost cost_of_loads(const struct trying *t,
@@ -67,7 +72,8 @@ static struct cost cost_of_loads(const struct trying *t,
     return (struct cost){.cycles = u.cycles,
                          .late = late,
                          .early = late,
-                         .open = u.kept > 1 ? (u.high - u.low) / 2 : 0};
+                         .open = u.kept > 1 ? (u.high - u.low) / 2 : 0,
+                         .step = STEP};
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -100,7 +106,8 @@ static struct cost cost_of_chase(const struct trying *t,
                          .late = t->late_share * visits < LATE_LOADS_MOST
                                      ? fmin(apart, most)
                                      : most,
-                         .early = fmin(2 * brief.late / visits, most)};
+                         .early = fmin(2 * brief.late / visits, most),
+                         .step = STEP_OF_WALK};
 }
 
 /* Loads of a short walk: the longer it is, the less of its jitter is a load's;
@@ -180,7 +187,7 @@ static void judge(struct trying *t, const char *component,
     const double measured = cost.cycles;
     const double off = fabs(measured - f->value.number);
     const double alike =
-        fmax(fmax(1, open_of(f)), MEAN_TOLERANCE * f->value.number);
+        fmax(fmax(cost.step, open_of(f)), MEAN_TOLERANCE * f->value.number);
     const bool right = off <= alike;
     const double by_late = measured > f->value.number ? cost.late : cost.early;
     if (!right && off <= alike + by_late + cost.open)
@@ -200,7 +207,8 @@ static void judge(struct trying *t, const char *component,
 static struct cost less(struct cost a, struct cost b)
 {
     return (struct cost){a.cycles - b.cycles, a.late + b.early,
-                         a.early + b.late, hypot(a.open, b.open)};
+                         a.early + b.late, hypot(a.open, b.open),
+                         fmax(a.step, b.step)};
 }
 
 /* A few lines at an odd distance, which no cache fails to hold. */
@@ -327,7 +335,8 @@ static int try_some_misses(struct trying *t, const struct level *l,
         const struct cost more = less(mean, hit);
         judge(t, l->component, "miss_penalty",
               (struct cost){more.cycles / share, more.late / share,
-                            more.early / share, more.open / share},
+                            more.early / share, more.open / share,
+                            more.step / share},
               far);
     }
     free(far);
@@ -414,7 +423,8 @@ static struct cost cost_with_waits(const struct trying *t, const double *at,
                              .late = others,
                              .early = others,
                              .open = undisturbed_t(near) *
-                                     stats_mean_error(some, near)};
+                                     stats_mean_error(some, near),
+                             .step = STEP};
     }
     free(some);
     return cost;
@@ -436,7 +446,7 @@ static struct cost cost_of_sides(const struct trying *t, const double *at,
         split.clear ? cost_with_waits(t, at, count, 0, between) : far;
     return (struct cost){(by.cycles + far.cycles) / 2, (by.late + far.late) / 2,
                          (by.early + far.early) / 2,
-                         hypot(by.open, far.open) / 2};
+                         hypot(by.open, far.open) / 2, STEP};
 }
 
 /* Loads but for those that lead into a page, and what these brought in. */
@@ -539,16 +549,37 @@ static int try_shared(struct trying *t)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* Of few pages several laps are timed, so that what a load costs is known as
- * well as of many; of a third TLB's the first ones, as many as there is room
- * for. */
-static char *pages_in_turn(double pages, double region)
+/* Places are timed so often at least; a third TLB's first ones, as many as there
+ * is room for. */
+enum { LOADS = 64, LOADS_MOST = 6000 };
+
+/* A page after the other, a few at a time, as many as the TLB holds: so often
+ * that what a load costs is known as well as of many. */
+static char *pages_held(double few, double places, double region)
 {
-    enum { LOADS = 64, LOADS_MOST = 6000 };
-    return xasprintf("visit readers=global.cg steps=3x0:%.0f:1,%.0fx!0:%.0f:1 "
-                     "piece=2097152 apart=%.0f",
-                     pages, ceil(LOADS / pages), fmin(pages, LOADS_MOST),
-                     region);
+    struct buf text = {0};
+    buf_text(&text, "visit readers=global.cg steps=");
+    for (double at = 0; at < places; at += few)
+        buf_printf(&text, "%s3x%.0f:%.0f:1,%.0fx!%.0f:%.0f:1",
+                   at > 0 ? "," : "", at, few, ceil(LOADS / few), at,
+                   fmin(few, LOADS_MOST));
+    buf_printf(&text, " piece=2097152 apart=%.0f", region);
+    return buf_take(&text);
+}
+
+/* All of more than the TLB holds; the same places are timed, as lines of L2 are
+ * not all equally far away. */
+static char *pages_lost(double many, double places, double region)
+{
+    struct buf text = {0};
+    buf_printf(&text, "visit readers=global.cg steps=3x0:%.0f:1", many);
+    for (double lap = 0; lap < LOADS / many; lap++) {
+        buf_printf(&text, ",!0:%.0f:1", fmin(places, LOADS_MOST));
+        if (many > places)
+            buf_printf(&text, ",%.0f:%.0f:1", places, many - places);
+    }
+    buf_printf(&text, " piece=2097152 apart=%.0f", region);
+    return buf_take(&text);
 }
 
 /* How many pages the TLBs in front cannot hold, half as many again; of the
@@ -568,8 +599,8 @@ static bool pages_tell(struct trying *t, unsigned level, const char *name)
     return level < 3 || (!t->brief && trying_find(t, name, "policy") != NULL);
 }
 
-/* Pages one after the other: some that the TLB holds, and half as many again
- * as it can. */
+/* Pages one after the other: some that the TLB holds, and these among half as
+ * many again as it can. */
 static int try_penalty(struct trying *t, unsigned level, const char *name)
 {
     enum { PAGES_MOST = 6000, THIRD_MOST = 1 << 14 };
@@ -586,8 +617,9 @@ static int try_penalty(struct trying *t, unsigned level, const char *name)
         (beyond > 0 && many * region > beyond))
         return 0;
     struct cost hit = {0}, miss = {0};
-    char *const held = pages_in_turn(few, region);
-    char *const lost = pages_in_turn(many, region);
+    const double places = few * fmax(1, floor(fmin(many, LOADS) / few));
+    char *const held = pages_held(few, places, region);
+    char *const lost = pages_lost(many, places, region);
     int status = cost_of(t, held, &hit);
     if (status == 0)
         status = cost_of(t, lost, &miss);
