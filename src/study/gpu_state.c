@@ -85,9 +85,8 @@ struct gpu_state gpu_state_read(struct lab *lab, const char *when)
         lab_probe(lab, "state at=%s.%s", lab->study->name, when);
     if (lab_ok(lab))
         return state_of(lab, s);
-    if (lab->err.code == ERR_NOT_RECORDED)
-        lab->err = (struct error){0};
-    lab_excuse(lab);
+    if (!lab_unrecorded(lab))
+        lab_excuse(lab);
     return (struct gpu_state){0};
 }
 

@@ -133,6 +133,14 @@ const char *lab_spared(struct lab *lab)
     return why;
 }
 
+bool lab_unrecorded(struct lab *lab)
+{
+    if (lab->err.code != ERR_NOT_RECORDED)
+        return false;
+    lab->err = (struct error){0};
+    return true;
+}
+
 /* What was measured counts: as evidence, and with what is wrong with it. */
 static void rely_on(struct lab *lab, const struct samples *samples)
 {

@@ -127,6 +127,10 @@ void lab_spare(struct lab *lab, bool spare);
 /* Ends that; by what a sample since was disturbed, NULL if none was. */
 const char *lab_spared(struct lab *lab);
 
+/* Whether a recording, older than the question, lacks the experiment that was
+ * asked last: then that is no error any more. */
+bool lab_unrecorded(struct lab *lab);
+
 /* Runs an experiment, of which the text is given, or a format of it.  After an
  * error there are no rows, and `experiment` of the samples is NULL. */
 const struct samples *lab_run(struct lab *lab, const char *text);

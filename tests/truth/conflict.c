@@ -182,6 +182,14 @@ static const struct {
      "'memory': [316, 345, 633]} paths/global.cg={'l2': [187, 216, 504], "
      "'memory': [316, 345, 633]}",
      "l1", "4", "13", "random"},
+    /* Half of the sets are of lines 64 KiB away alone, so that rings fill half
+     * of the cache.  Buggy result: 16 sets, since lines there, of which none
+     * comes into the set, were not counted. */
+    {"sms=1 caches/local={'line': 128, 'sector': 64, 'sets': 32, 'ways': 3, "
+     "'policy': 'random', 'set_bits': [[10,13,14,15],16,[8,11,14],"
+     "[7,9,10,13,14],[7,8,11,12,13,14]]} paths/local={'local': 63, 'l2': 360, "
+     "'memory': 486}",
+     "local", NULL, NULL, "random"},
 };
 
 static void check_claim(const json_t *findings, const char *level,

@@ -709,21 +709,38 @@ END_TEST
 
 /* Unequal sets are dealt in turns of 295 lines, after which what was odd comes
  * to the even ones: so all places but a few beyond came to sets that the first
- * part fills.  Buggy result: lines of 128 B. */
+ * part fills.  Buggy result: lines of 128 B.  Of the second each fourth line
+ * comes to four sets of sixteen, wherever it lies.  Buggy result: 256 B, since
+ * more of them than fit missed at all places; lines that L1 fetches whole are a
+ * bound. */
+static const struct turns {
+    const char *caches;
+    double line, most;
+} turns[] = {
+    {"caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, 'ways': 17} "
+     "caches/const_l15={'line': 64, 'sector': 32, 'set_ways': "
+     "[28, 24, 24, 24, 24, 27, 24, 24, 24, 24, 24, 24]} ",
+     64, 64},
+    {"caches/const_l1={'line': 128, 'sector': 128, 'sets': 1, 'ways': 5} "
+     "caches/const_l15={'line': 64, 'sector': 32, 'policy': 'fifo', "
+     "'set_ways': [24, 20, 21, 17, 20, 17, 17, 23, 21, 17, 17, 17, 17, 17, "
+     "17, 17]} ",
+     64, 128},
+};
+
 START_TEST(turns_that_end_make_no_longer_lines)
 {
+    const struct turns *const t = &turns[_i];
     json_t *const findings = truth_findings_of(
-        gpu_made("sms=1 caches/const_l1={'line': 64, 'sector': 64, 'sets': 1, "
-                 "'ways': 17} "
-                 "caches/const_l15={'line': 64, 'sector': 32, 'set_ways': "
-                 "[28, 24, 24, 24, 24, 27, 24, 24, 24, 24, 24, 24]} "
-                 "paths/constant={'const_l1': 22, 'const_l15': 87, 'l2': 200, "
-                 "'memory': 400}"),
+        gpu_made("sms=1 %s paths/constant={'const_l1': 22, 'const_l15': 87, "
+                 "'l2': 200, 'memory': 400}",
+                 t->caches),
         "line");
     const json_t *const line =
         json_object_get(json_object_get(findings, "const_l15.line"), "value");
     ck_assert(json_is_number(line));
-    ck_assert_double_eq_tol(json_number_value(line), 64, 1);
+    ck_assert_double_ge(json_number_value(line), t->line);
+    ck_assert_double_le(json_number_value(line), t->most);
     json_decref(findings);
 }
 END_TEST
@@ -929,7 +946,8 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_test(t, sets_beyond_reach_are_not_denied);
     tcase_add_test(t, few_lines_deny_no_many);
-    tcase_add_test(t, turns_that_end_make_no_longer_lines);
+    tcase_add_loop_test(t, turns_that_end_make_no_longer_lines, 0,
+                        COUNT_OF(turns));
     tcase_add_loop_test(t, what_a_small_l2_lost_is_late, 8, 10);
     tcase_add_test(t, what_comes_back_by_chance_is_not_steady);
     tcase_add_test(t, what_few_laps_hide_is_no_room);

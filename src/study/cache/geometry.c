@@ -721,7 +721,9 @@ enum { SURE = 32, PLACES = 16 };
  * apart, another one each time: the first member in a row is seldom one whose
  * low bits are not even; and a multiple of the remainder's number may come to
  * none, which with one in four is so eight times in a row once in 65000.  A row
- * spans half of all at most, so that a third of them begin in the upper half.
+ * spans half of all at most, so that a third of them begin in the upper half;
+ * where none of these has a member their first lines still say that lines vary
+ * there: a bit that all members have in common is one of the index.
  */
 static void find_members(struct eviction *e, const struct geometry_lines *lines,
                          struct geometry *g, struct index_function *f)
@@ -744,7 +746,7 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
                                          room / PLACES}) /
             e->unit;
         none = line == 0 ? none + 1 : 0;
-        if (line > from)
+        if (line != from)
             add_line(e, f, from, false);
         if (line > 0)
             add_line(e, f, line, true);

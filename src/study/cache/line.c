@@ -57,10 +57,10 @@ struct line_question {
 };
 enum { VISITS = 4096 };
 
-/* The elements of one candidate: `count` in the cache's size, and `more` from
- * `beyond` on. */
+/* The elements of one candidate, `apart`: `count` in the cache's size, and
+ * `more` from `beyond` on. */
 struct layout {
-    uint64_t line, count, beyond, more;
+    uint64_t line, apart, count, beyond, more;
 };
 
 static uint64_t place_of(uint64_t bytes, size_t place)
@@ -74,18 +74,35 @@ static uint64_t place_of(uint64_t bytes, size_t place)
 
 /* No more elements beyond than there is room for, where that is bounded; none
  * if that leaves too few to tell. */
+static void limit_to_room(struct layout *l, const struct level_row *row)
+{
+    l->more = l->count - l->count / 4;
+    if (row->bound == NULL)
+        return;
+    const uint64_t room = row->most > l->beyond ? row->most - l->beyond : 0;
+    if (room / l->apart < l->more)
+        l->more = room / l->apart < l->count / 16 + 2 ? 0 : room / l->apart;
+}
+
 static struct layout lay_out(const struct level_row *row,
                              const struct fact_bracket *facts, uint64_t line,
                              size_t place)
 {
-    struct layout l = {.line = line, .count = facts->fits / line};
+    struct layout l = {
+        .line = line, .apart = line, .count = facts->fits / line};
     l.beyond = place_of(l.count * line, place) + line / 2;
-    l.more = l.count - l.count / 4;
-    if (row->bound == NULL)
-        return l;
-    const uint64_t room = row->most > l.beyond ? row->most - l.beyond : 0;
-    if (room / line < l.more)
-        l.more = room / line < l.count / 16 + 2 ? 0 : room / line;
+    limit_to_room(&l, row);
+    return l;
+}
+
+/* As many in a row, farther apart by what may be the line, too. */
+static struct layout lay_askew(const struct line_question *q, uint64_t line,
+                               uint64_t shorter)
+{
+    struct layout l = {
+        .line = line, .apart = line + shorter, .count = q->facts->fits / line};
+    l.beyond = l.count * l.apart;
+    limit_to_room(&l, q->row);
     return l;
 }
 
@@ -131,31 +148,32 @@ static struct shares traced_share(const struct line_question *q,
  * all have settled. */
 enum { ROW = 128, LANES = 32, TIMED = 512 };
 
-/* The readers of a script whose lanes reach places so far apart. */
+/* The readers of a script whose lanes reach places of a line, so far apart. */
 struct lanes {
     struct script script;
-    uint64_t line;
+    uint64_t line, apart;
 };
 
-static struct lanes lanes_for(uint64_t line)
+static struct lanes lanes_for(uint64_t line, uint64_t apart)
 {
-    struct lanes l = {.line = line};
+    struct lanes l = {.line = line, .apart = u64_max(apart, ROW)};
     for (uint64_t at = 0; at < ROW; at += u64_min(line / 2, ROW))
         script_reader(&l.script, "local/%" PRIu64, at / 4);
     return l;
 }
 
-/* So many places a line apart, of which each `skip`th is timed; all, if 0. */
+/* So many places, of which each `skip`th is timed; all, if 0.  A row holds
+ * several of short lines. */
 static void add_places(struct lanes *l, uint64_t start, uint64_t count,
                        uint64_t skip)
 {
-    const uint64_t line = l->line, apart = u64_max(line, ROW);
+    const uint64_t line = l->line, row = u64_max(line, ROW);
     const uint64_t half = u64_min(line / 2, ROW);
-    for (uint64_t at = start; at < start + apart; at += line) {
-        const struct segment all = {at / ROW * ROW, count * line / apart,
-                                    apart};
+    for (uint64_t at = start; at < start + row; at += line) {
+        const struct segment all = {at / ROW * ROW, count * line / row,
+                                    l->apart};
         const struct segment some = {all.start, (all.count + skip) / (skip + 1),
-                                     (skip + 1) * apart};
+                                     (skip + 1) * l->apart};
         script_add(&l->script,
                    &(struct script_step){.reader = at % ROW / half,
                                          .timed = skip > 0,
@@ -178,7 +196,7 @@ static double share_of_lanes(const struct line_question *q, struct lanes *lanes)
 static struct shares lanes_share(const struct line_question *q,
                                  const struct layout *l, int warm)
 {
-    struct lanes lanes = lanes_for(l->line);
+    struct lanes lanes = lanes_for(l->line, l->apart);
     const uint64_t skip = (l->count + l->more) / TIMED + 1;
     for (int lap = 0; lap < warm + 1; lap++) {
         add_places(&lanes, 0, l->count, 0);
@@ -197,7 +215,7 @@ static struct shares shares_of(const struct line_question *q,
     const char *const list = lab_text(
         q->lab,
         "list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-        l->count, l->line, l->beyond, l->more, l->line);
+        l->count, l->apart, l->beyond, l->more, l->apart);
     return q->row->behind != LEVEL_COUNT ? traced_share(q, list, warm)
                                          : average_share(q, list, warm);
 }
@@ -253,6 +271,13 @@ static bool settled_shares(const struct line_question *q,
     return false;
 }
 
+/* What all SMs share may be hashed or sliced, and of unlike parts its loads
+ * tell nothing. */
+static bool is_hashable(const struct line_question *q)
+{
+    return !q->row->of_sm && q->facts->near_fits == 0;
+}
+
 /* Elements lie where they are wanted, and as many as are. */
 static bool is_free(const struct line_question *q)
 {
@@ -269,6 +294,7 @@ static bool are_shorter(const struct line_question *q, const struct layout *l,
                         const struct shares *some)
 {
     const struct layout dense = {.line = l->line / 2,
+                                 .apart = l->line / 2,
                                  .count = 2 * l->count,
                                  .beyond = l->beyond,
                                  .more = 2 * l->more};
@@ -315,7 +341,7 @@ static double rows_share(const struct line_question *q, uint64_t start,
                          uint64_t count, uint64_t apart)
 {
     const uint64_t skip = count / TIMED;
-    struct lanes lanes = {.line = apart};
+    struct lanes lanes = {.line = apart, .apart = apart};
     script_reader(&lanes.script, "local");
     for (int lap = 0; lap < SETTLING; lap++)
         script_load(&lanes.script, 0, (struct segment){start, count, apart});
@@ -378,6 +404,41 @@ static bool is_denied(const struct line_question *q, uint64_t line)
     return false;
 }
 
+/* Lines shorter than that are none. */
+enum { LINE_LEAST = 32 };
+
+/* What a recording that is older does not hold is not asked. */
+static bool fits_settled(const struct line_question *q, const struct layout *l)
+{
+    struct shares s = shares_of(q, l, 1);
+    if (lab_unrecorded(q->lab))
+        return false;
+    if (verdict_of(l, &s) != FITS &&
+        (s.miss >= certain_share || !settled_shares(q, l, &s)))
+        return false;
+    return lab_ok(q->lab) && verdict_of(l, &s) == FITS;
+}
+
+/*
+ * Of shorter lines elements that are a power of two apart may come to a few of
+ * the sets, at all places alike, where lines are dealt in turn.  Elements that
+ * are an odd number of lines apart come to all of them: so of each shorter line
+ * some are that far apart, as many, and no two of them in one line of `line`
+ * bytes.
+ */
+static bool fits_askew(const struct line_question *q, uint64_t line)
+{
+    uint64_t least = q->sector->bound ? LINE_LEAST : q->sector->bytes;
+    if (q->row->memory_is_own)
+        least = u64_max(least, ROW);
+    for (uint64_t shorter = line / 2; shorter >= least; shorter /= 2) {
+        const struct layout l = lay_askew(q, line, shorter);
+        if (l.more > 0 && lab_ok(q->lab) && fits_settled(q, &l))
+            return true;
+    }
+    return false;
+}
+
 /* True if a cache with lines of `line` bytes or more is overfull at every
  * place, or may be, surely if nearly all loads miss; false if at one all fits,
  * unless that has hardly more lines than fit and one of many more is overfull.
@@ -407,7 +468,9 @@ static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
         else
             return false;
     }
-    return *surely || !is_denied(q, line);
+    if (!*surely && is_denied(q, line))
+        return false;
+    return many || is_hashable(q) || !fits_askew(q, line);
 }
 
 /* One that no candidate but the shortest was found to be longer than. */
@@ -654,13 +717,6 @@ static double share_left(const struct line_question *q, const struct pairs *p,
             left += alike;
     }
     return seen > 0 ? left / seen / q->told : 0;
-}
-
-/* What all SMs share may be hashed or sliced, and of unlike parts its loads
- * tell nothing. */
-static bool is_hashable(const struct line_question *q)
-{
-    return !q->row->of_sm && q->facts->near_fits == 0;
 }
 
 /* ---- what a hit costs there -------------------------------------------- */

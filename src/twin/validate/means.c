@@ -549,8 +549,8 @@ static int try_shared(struct trying *t)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
-/* Places are timed so often at least; a third TLB's first ones, as many as there
- * is room for. */
+/* Places are timed so often at least; a third TLB's first ones, as many as
+ * there is room for. */
 enum { LOADS = 64, LOADS_MOST = 6000 };
 
 /* A page after the other, a few at a time, as many as the TLB holds: so often
