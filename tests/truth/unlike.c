@@ -613,6 +613,15 @@ START_TEST(what_finds_misses_is_known_or_not_said)
 }
 END_TEST
 
+/* What was said of it, in whatever status. */
+static double said_number(const json_t *findings, const char *id)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    ck_assert_msg(json_is_number(value), "%s", id);
+    return json_number_value(value);
+}
+
 /* What finds L2 near costs half as much again as a hit, and less than half-way
  * to the mean of near and far: what misses is no hit, and of random victims no
  * more is said to fit than does (7552 B were). */
@@ -630,10 +639,7 @@ START_TEST(near_misses_are_no_hits)
                  "paths/global={'l2': 127, 'memory': 233} "
                  "paths/readonly={'readonly': 122, 'l2': 184, 'memory': 290}"),
         "size");
-    const json_t *const size =
-        json_object_get(json_object_get(findings, "readonly.size"), "value");
-    ck_assert(json_is_number(size));
-    ck_assert_double_eq_tol(json_number_value(size), 6144, 1);
+    ck_assert_double_eq_tol(said_number(findings, "readonly.size"), 6144, 1);
     json_decref(findings);
 }
 END_TEST
@@ -656,10 +662,7 @@ START_TEST(few_lines_deny_no_many)
                  "paths/constant={'const_l1': 52, 'const_l15': 135, "
                  "'l2': 388, 'memory': 515}"),
         "line");
-    const json_t *const line =
-        json_object_get(json_object_get(findings, "const_l15.line"), "value");
-    ck_assert(json_is_number(line));
-    ck_assert_double_eq_tol(json_number_value(line), 128, 1);
+    ck_assert_double_eq_tol(said_number(findings, "const_l15.line"), 128, 1);
     json_decref(findings);
 }
 END_TEST
@@ -668,10 +671,7 @@ END_TEST
 static void line_is_bound(char *gpu, double line)
 {
     json_t *const findings = truth_findings_of(gpu, "line");
-    const json_t *const found =
-        json_object_get(json_object_get(findings, "const_l15.line"), "value");
-    ck_assert(json_is_number(found));
-    ck_assert_double_ge(json_number_value(found), line);
+    ck_assert_double_ge(said_number(findings, "const_l15.line"), line);
     json_decref(findings);
 }
 
@@ -736,11 +736,8 @@ START_TEST(turns_that_end_make_no_longer_lines)
                  "'l2': 200, 'memory': 400}",
                  t->caches),
         "line");
-    const json_t *const line =
-        json_object_get(json_object_get(findings, "const_l15.line"), "value");
-    ck_assert(json_is_number(line));
-    ck_assert_double_ge(json_number_value(line), t->line);
-    ck_assert_double_le(json_number_value(line), t->most);
+    ck_assert_double_ge(said_number(findings, "const_l15.line"), t->line);
+    ck_assert_double_le(said_number(findings, "const_l15.line"), t->most);
     json_decref(findings);
 }
 END_TEST

@@ -97,13 +97,20 @@ static int find_dealt(const struct trying *t, const struct suspicion *s,
     return status;
 }
 
+/* From the place that is known, or from that which explains most. */
+static int deal(const struct trying *t, const struct suspicion *s,
+                struct dealt *d)
+{
+    d->from = s->dealt_from;
+    const int status = try_dealt(t, s, SIZE_MAX, d);
+    return status == 0 && !s->dealt_is_known ? find_dealt(t, s, d) : status;
+}
+
 int suspicion_failing(const struct trying *t, const struct suspicion *s,
                       size_t wrong[DRAW_MOST], size_t *count)
 {
-    struct dealt d = {.from = s->dealt_from};
-    int status = try_dealt(t, s, SIZE_MAX, &d);
-    if (status == 0 && !s->dealt_is_known)
-        status = find_dealt(t, s, &d);
+    struct dealt d = {0};
+    const int status = deal(t, s, &d);
     memcpy(wrong, d.wrong, sizeof d.wrong);
     *count = d.failed;
     return status;
@@ -657,9 +664,7 @@ static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
 static int look_first(struct trying *t, struct suspicion *s, size_t *failed)
 {
     struct dealt d = {0};
-    int status = try_dealt(t, s, SIZE_MAX, &d);
-    if (status == 0)
-        status = find_dealt(t, s, &d);
+    const int status = deal(t, s, &d);
     memcpy(s->wrong, d.wrong, sizeof d.wrong);
     *failed = d.failed;
     s->dealt_from = d.from;
