@@ -73,6 +73,35 @@ static struct quickest quickest_of(struct lab *lab, const struct samples *s,
                                       stats_min(c.at, c.count)};
 }
 
+/* Of a rate, since a spin may miss a step. */
+static double error_of(const struct references *all, const struct reference *r)
+{
+    const double step = (double)all->step_ns;
+    return r->ns > 0 ? fmin(step, STEP_MOST) / r->ns : 0;
+}
+
+/* The clock may move within a moment, too: what its spins came to each counts,
+ * and no mean of them. */
+static bool has_moved(const struct references *all, const struct reference *a,
+                      const struct reference *b)
+{
+    const double most =
+        assume(ASSUME_CLOCK_MOVED) + error_of(all, a) + error_of(all, b);
+    const double least = fmin(a->slowest, b->slowest);
+    const double fastest = fmax(a->fastest, b->fastest);
+    return least > 0 && fastest - least > most * fastest;
+}
+
+/* What has a clock of its own takes fewer cycles of an SM's that fell: of hits
+ * by another clock nothing is told of those of before. */
+static void forget_hits(struct references *all, const struct reference *now)
+{
+    const struct reference *const before =
+        all->latest.known ? &all->latest : now;
+    if (has_moved(all, before, now))
+        all->l2 = (struct hits){0};
+}
+
 static void add_hits(struct lab *lab, const struct samples *s)
 {
     struct hits *const hits = &lab->references.l2;
@@ -98,6 +127,7 @@ static struct reference reference_of(struct lab *lab, const struct samples *s)
         .throttle = gpu_state_throttle(s),
     };
     read_clock(lab, s, &r);
+    forget_hits(&lab->references, &r);
     add_hits(lab, s);
     return r;
 }
@@ -127,25 +157,6 @@ static struct reference take(struct lab *lab, const char *when)
 }
 
 /* ---- what it means ----------------------------------------------------- */
-
-/* Of a rate, since a spin may miss a step. */
-static double error_of(const struct references *all, const struct reference *r)
-{
-    const double step = (double)all->step_ns;
-    return r->ns > 0 ? fmin(step, STEP_MOST) / r->ns : 0;
-}
-
-/* The clock may move within a moment, too: what its spins came to each counts,
- * and no mean of them. */
-static bool has_moved(const struct references *all, const struct reference *a,
-                      const struct reference *b)
-{
-    const double most =
-        assume(ASSUME_CLOCK_MOVED) + error_of(all, a) + error_of(all, b);
-    const double least = fmin(a->slowest, b->slowest);
-    const double fastest = fmax(a->fastest, b->fastest);
-    return least > 0 && fastest - least > most * fastest;
-}
 
 /* From one study to the next the quickest hits of an H200's L2 moved by up to 3
  * cycles (2026-11): twice that, and a cycle for each of two clock reads, is

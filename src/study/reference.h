@@ -36,8 +36,8 @@ struct reference {
     uint64_t throttle;
 };
 
-/* What the probe's loads of L2 cost together, each time; nothing makes them
- * quicker. */
+/* What the probe's loads of L2 cost together, each time since the SM clock last
+ * moved; nothing else makes them quicker. */
 struct hits {
     size_t count;
     double sum, squares, least;

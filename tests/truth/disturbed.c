@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "gpu_made.h"
 #include "study/gpu_state.h"
 #include "testing.h"
@@ -74,6 +75,24 @@ START_TEST(a_clock_that_falls_is_said)
     is_doubted(f, "scheduling.empty_launch", "moved from 1000 to 900 MHz");
     ck_assert_str_eq(
         truth_text(f, "scheduling.warp_end_skew_arithmetic", "because"), "");
+    json_decref(f);
+}
+END_TEST
+
+/* L2 has a clock of its own, so that its hits take fewer cycles of an SM's that
+ * has fallen: those of before were not late.  Buggy result: of an H200 that was
+ * slowed from 1980 to 1560 MHz no average was told, as disturbances added a
+ * tenth to each load. */
+START_TEST(a_clock_that_falls_made_no_load_late)
+{
+    json_t *const f = findings_with("{'after_launches': 29, 'clock_khz': "
+                                    "780000, 'beyond_share': 0.5}");
+    is_doubted(f, "clock.scheduling", "moved from 1000 to 780 MHz");
+    static const char *const told[] = {"scheduling.resident_blocks_memory",
+                                       "scheduling.policy_memory",
+                                       "scheduling.makespan_over_ideal_memory"};
+    for (size_t i = 0; i < COUNT_OF(told); i++)
+        ck_assert_str_eq(truth_text(f, told[i], "status"), "measured");
     json_decref(f);
 }
 END_TEST
@@ -288,6 +307,7 @@ Suite *suite_truth_disturbed(void)
     Suite *const suite = suite_of("truth_disturbed", 30, &t);
     tcase_add_test(t, a_gpu_that_stays_itself_is_not_doubted);
     tcase_add_test(t, a_clock_that_falls_is_said);
+    tcase_add_test(t, a_clock_that_falls_made_no_load_late);
     tcase_add_loop_test(t, a_clock_is_known_to_a_step_of_the_timer, 4, 7);
     tcase_add_test(t, throttling_puts_all_in_doubt);
     tcase_add_test(t, other_processes_put_all_in_doubt);

@@ -126,6 +126,18 @@ static void set_fetch(struct machine *m)
     m->fetch_span = m->fetch_bytes / OP_BYTES * sizeof(struct op);
 }
 
+/* Once what becomes of the GPU has come. */
+static void change_clock(struct machine *m)
+{
+    const struct profile *const p = m->profile;
+    const double khz = (double)p->changed_khz;
+    if (khz == 0 || m->khz == khz || !machine_has_changed(m))
+        return;
+    if (p->changed_beyond > 0)
+        paths_quicken(m->paths, 1 - p->changed_beyond * (1 - khz / m->khz));
+    m->khz = khz;
+}
+
 static void set_launch(struct machine *m, const struct kernel *k,
                        const struct launch *launch)
 {
@@ -147,13 +159,11 @@ static void set_launch(struct machine *m, const struct kernel *k,
     set_fetch(m);
     m->deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : DEFAULT_DEADLINE_S;
-    m->issued_most =
-        m->issued + (uint64_t)(m->deadline_s * ISSUES_PER_SECOND);
+    m->issued_most = m->issued + (uint64_t)(m->deadline_s * ISSUES_PER_SECOND);
     m->end = m->now;
     m->code = 0;
     m->launches++;
-    if (machine_has_changed(m) && m->profile->changed_khz > 0)
-        m->khz = (double)m->profile->changed_khz;
+    change_clock(m);
     copy_params(m, k, launch);
 }
 

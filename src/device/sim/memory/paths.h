@@ -37,6 +37,9 @@ struct paths;
 /* The profile must outlive the paths. */
 struct paths *paths_new(const struct profile *profile, uint64_t seed);
 void paths_free(struct paths *paths);
+/* What lies beyond the SMs takes that share of the cycles that it took: the
+ * SMs' clock is slower. */
+void paths_quicken(struct paths *paths, double share);
 /* From now on, addresses may be aliases in this memory; NULL: none is. */
 void paths_alias(struct paths *paths, struct memory *memory);
 /* The way to what lies elsewhere, seen from the GPU. */

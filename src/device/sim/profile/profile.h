@@ -175,7 +175,9 @@ struct profile {
 
     /* What becomes of the GPU after so many launches; 0: nothing. */
     uint64_t changes_after;
-    uint64_t changed_khz;      /* its clock then; 0: as before */
+    uint64_t changed_khz; /* its clock then; 0: as before */
+    double
+        changed_beyond; /* share of what is beyond the SM that keeps its own */
     uint64_t changed_throttle; /* what the management library says then */
     uint64_t changed_processes;
     struct profile_intruder intruder;

@@ -38,6 +38,9 @@ static const struct schema_row changes_rows[] = {
      .help = "the SM clock from then on; slower than before, or the timer "
              "would go back",
      .otherwise = "as before"},
+    {"beyond_share", REAL(profile, changed_beyond, 1),
+     .help = "of what L2 and memory cost, the share whose clock is another, "
+             "which stays: it takes fewer cycles of the slower one"},
     {"throttle", WHOLE(profile, changed_throttle, 0, 1 << 16),
      .help = "why the clock is throttled, as NVML's bits: 64 is too hot, 4 the "
              "power cap"},
