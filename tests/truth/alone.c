@@ -344,10 +344,11 @@ Suite *suite_truth_alone(void)
     TCase *t;
     Suite *const suite = suite_of("truth_alone", 300, &t);
     TCase *const slow = suite_slow(suite, 300);
-    tcase_add_test(t, each_study_alone_finds_what_it_finds_among_all);
-    tcase_add_test(t, each_study_of_load_alone_finds_what_it_finds_among_all);
     tcase_add_test(slow, each_study_alone_finds_the_same_of_a_recorded_gpu);
     tcase_add_loop_test(slow, each_study_alone_finds_the_same_of_a_shipped_gpu,
                         0, TRUTH_GPUS);
+    tcase_add_test(slow, each_study_alone_finds_what_it_finds_among_all);
+    tcase_add_test(slow,
+                   each_study_of_load_alone_finds_what_it_finds_among_all);
     return suite;
 }

@@ -480,19 +480,18 @@ END_TEST
 
 static Suite *half(const char *name, int which)
 {
+    enum { QUICK = 5 }; /* the smaller ones from there on */
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
     truth_add_gpus(suite, t, studies_find_what_the_profile_says, which, 2);
     truth_add_gpus(suite, t, no_study_asks_more_than_its_row, which, 2);
     if (which == 0)
-        tcase_add_loop_test(t, lines_are_found_whatever_the_index, 0,
+        tcase_add_loop_test(t, lines_are_found_whatever_the_index, QUICK,
                             COUNT_OF(uneven));
     if (which == 1)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0, 1);
     if (which == 1) {
         tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
-        tcase_add_loop_test(t, halves_that_go_alone_do_not_make_it_smaller, 0,
-                            2);
         tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
         tcase_add_test(t, a_size_is_known_to_what_is_asked_for);
         tcase_add_test(t, sets_that_hold_what_rings_held_are_the_size);
@@ -504,8 +503,12 @@ static Suite *half(const char *name, int which)
                             COUNT_OF(behind));
     if (which == 0)
         tcase_add_test(t, an_l2_of_few_lines_is_no_cache_before_it);
+    TCase *const slow = suite_slow(suite, 240);
+    if (which == 0)
+        tcase_add_loop_test(slow, lines_are_found_whatever_the_index, 0, QUICK);
     if (which == 1) {
-        TCase *const slow = suite_slow(suite, 240);
+        tcase_add_loop_test(slow, halves_that_go_alone_do_not_make_it_smaller,
+                            0, 2);
         tcase_add_loop_test(slow, sizes_are_right_or_not_told, 1,
                             COUNT_OF(misleading));
         tcase_add_test(slow, no_reason_denies_a_line_that_was_measured);

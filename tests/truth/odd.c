@@ -353,11 +353,10 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(t, a_coarse_timer_is_in_the_interval, 0,
                         COUNT_OF(timers));
     tcase_add_loop_test(t, misses_are_told_of_a_small_l2, 0, 2);
-    tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 2);
+    tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 1);
     tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 2,
                         COUNT_OF(lacking));
     tcase_add_test(t, what_misses_l1_is_found_in_l2);
-    tcase_add_test(t, lines_that_lie_together_may_be_of_one_slice);
     tcase_add_loop_test(t, as_many_copies_as_warps_are_a_bound, 0,
                         COUNT_OF(warps_asked));
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0, 1);
@@ -366,5 +365,7 @@ Suite *suite_truth_odd(void)
                         COUNT_OF(noises));
     tcase_add_test(t, a_cache_of_constants_need_not_be_as_large_as_l1);
     tcase_add_test(t, the_near_part_of_l2_is_no_cache_of_constants);
+    tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 1, 2);
+    tcase_add_test(slow, lines_that_lie_together_may_be_of_one_slice);
     return suite;
 }

@@ -1492,15 +1492,13 @@ END_TEST
 
 Suite *suite_truth_tlb(void)
 {
+    enum { QUICK = 3 };
     TCase *t;
     Suite *const suite = suite_of("truth_tlb", 240, &t);
     const int first = number("TLB_FIRST", 1);
     const int slow_ones = first + number("TLB_GPUS", RANDOM_GPUS);
     truth_add_gpus(suite, t, tlbs_are_what_the_profile_says, 0, 1);
-    tcase_add_loop_test(t, sets_are_found_under_any_policy, 0, 10);
-    tcase_add_loop_test(t, sets_are_found_under_any_policy, 12, 17);
-    tcase_add_loop_test(t, sets_are_found_under_any_policy, 18,
-                        COUNT_OF(any_policy));
+    tcase_add_loop_test(t, sets_are_found_under_any_policy, 0, QUICK);
     tcase_add_test(t, sets_have_their_bits);
     tcase_add_test(t, a_second_tlb_hardly_larger_is_not_told);
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
@@ -1515,7 +1513,6 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, findings_cite_the_experiments_that_show_them);
     tcase_add_test(t, a_third_tlb_is_found);
     tcase_add_loop_test(t, what_fills_a_window_is_a_bound, 0, 2);
-    tcase_add_test(t, a_few_walks_behind_an_l1_are_no_hits);
     tcase_add_test(t, pages_that_stay_are_no_walks);
     tcase_add_test(t, what_is_walked_to_is_no_hit);
     tcase_add_loop_test(t, half_of_the_sets_do_not_make_regions_wider, 0,
@@ -1539,8 +1536,9 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(beside_one));
     tcase_add_test(t, late_loads_look_like_no_sharing);
     t = suite_slow(suite, 240);
-    tcase_add_loop_test(t, sets_are_found_under_any_policy, 10, 12);
-    tcase_add_loop_test(t, sets_are_found_under_any_policy, 17, 18);
+    tcase_add_loop_test(t, sets_are_found_under_any_policy, QUICK,
+                        COUNT_OF(any_policy));
+    tcase_add_test(t, a_few_walks_behind_an_l1_are_no_hits);
     tcase_add_test(t, unlike_sets_are_found_where_some_places_stay);
     tcase_add_test(t, walks_behind_an_l1_are_no_hits);
     tcase_add_test(t, data_that_is_pushed_out_is_no_hit);

@@ -726,6 +726,6 @@ void truth_add_gpus(Suite *suite, TCase *quick, const TTest *test, int part,
 {
     TCase *const slow = suite_slow(suite, 300);
     for (int i = part; i < TRUTH_GPUS * (int)testing_seeds(); i += parts)
-        tcase_add_loop_test(i % TRUTH_GPUS < TRUTH_GPUS_QUICK ? quick : slow,
-                            test, i, i + 1);
+        tcase_add_loop_test(i % TRUTH_GPUS == part ? quick : slow, test, i,
+                            i + 1);
 }

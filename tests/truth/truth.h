@@ -75,8 +75,8 @@ json_t *truth_asks(const char *gpu, uint64_t seed);
 char *truth_recording(const char *gpu, uint64_t seed);
 
 /* Loops the test over every `parts`-th shipped GPU and seed: test _i is of the
- * GPU _i % TRUTH_GPUS, and of the seed 1 + _i / TRUTH_GPUS.  Large GPUs go to a
- * case of slow tests. */
+ * GPU _i % TRUTH_GPUS, and of the seed 1 + _i / TRUTH_GPUS.  All but the first go
+ * to a case of slow tests. */
 void truth_add_gpus(Suite *suite, TCase *quick, const TTest *test, int part,
                     int parts);
 

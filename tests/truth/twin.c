@@ -275,7 +275,7 @@ Suite *suite_truth_twin(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_twin", 600, &t);
-    tcase_add_loop_test(t, as_measured, 0, TRUTH_GPUS_QUICK);
+    tcase_add_loop_test(t, as_measured, 0, 1);
     tcase_add_test(t, weights_are_known_to_an_interval);
     tcase_add_test(t, chosen_is_listed);
     tcase_add_test(t, rates_are_taken);
@@ -283,7 +283,6 @@ Suite *suite_truth_twin(void)
     tcase_add_test(t, too_little);
     /* The last, a100, has a second TLB and an L2 of which the studies do not
      * tell all, so that its twin has other ones (docs/trust.md). */
-    tcase_add_loop_test(suite_slow(suite, 600), as_measured, TRUTH_GPUS_QUICK,
-                        TRUTH_GPUS - 1);
+    tcase_add_loop_test(suite_slow(suite, 600), as_measured, 1, TRUTH_GPUS - 1);
     return suite;
 }

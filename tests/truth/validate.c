@@ -1361,7 +1361,6 @@ Suite *suite_truth_validate(void)
     enum { FIRST = 1, FEW = 4 }; /* all others are slow */
     TCase *t;
     Suite *const suite = suite_of("truth_validate", 600, &t);
-    tcase_add_loop_test(t, sets_that_others_come_into_are_no_doubt, 0, 2);
     tcase_add_loop_test(t, all_is_foretold, 1, TRUTH_GPUS_QUICK);
     tcase_add_test(t, a_doubt_keeps_the_interval);
     tcase_add_loop_test(t, a_wrong_value_is_named, 0, FIRST);
@@ -1388,6 +1387,8 @@ Suite *suite_truth_validate(void)
     if (getenv("LIES") == NULL) {
         TCase *const slow = suite_slow(suite, 600);
         tcase_add_loop_test(slow, noise_is_no_doubt, 0, 1);
+        tcase_add_loop_test(slow, sets_that_others_come_into_are_no_doubt, 0,
+                            2);
         tcase_add_loop_test(slow, a_wrong_value_is_named, FIRST,
                             COUNT_OF(sample));
         tcase_add_loop_test(slow, what_an_entry_covers_is_asked, FEW,
