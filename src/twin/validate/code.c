@@ -518,22 +518,76 @@ struct hits {
     double call, constant;
 };
 
-/* Half of what misses cost more. */
+/* What calls cost, by the cache that serves them; of the last none does. */
+struct costs {
+    double of[COUNT_OF(components) + 1];
+    size_t count;
+    double first; /* a miss of the nearest, which comes on top if the call
+                     returns to a line of the loop that is there no more */
+};
+
+static struct costs costs_of(struct trying *t, double hit)
+{
+    struct costs c = {.of = {hit}, .count = 1};
+    double more = told_number(&t->told, components[0], "miss_penalty");
+    c.first = more;
+    while (more > 0 && c.count < COUNT_OF(c.of)) {
+        c.of[c.count] = c.of[c.count - 1] + more;
+        more = c.count < COUNT_OF(components)
+                   ? told_number(&t->told, components[c.count], "miss_penalty")
+                   : 0;
+        c.count++;
+    }
+    return c;
+}
+
+/* Calls that one cache serves differ by so much, by where the function lies
+ * (H200: by 3 cycles), and what they were found to cost by a fortieth. */
+static double stray_of(double cycles)
+{
+    return fmax(4, cycles / 40);
+}
+
+enum { LATE_LINES = 2 };
+
+/* What a call costs that a cache serves and that returns to so many lines of
+ * the loop; false if calls that another one serves cost as much. */
+static bool find_late(const struct costs *c, size_t level, int lines,
+                      struct code_late *late)
+{
+    late->cycles = c->of[level] + lines * c->first;
+    late->within = stray_of(late->cycles);
+    for (size_t i = 0; i < c->count; i++)
+        for (int k = 0; i != level && k <= (i > 0 ? LATE_LINES : 0); k++)
+            if (fabs(c->of[i] + k * c->first - late->cycles) <=
+                2 * late->within)
+                return false;
+    return true;
+}
+
+/* Half of what misses cost more; where a hit that returns to a line of the loop
+ * costs less than nearly as much, two thirds, above that, too.  False: what is
+ * a miss is not known, or such hits cost as much. */
 static bool set_limits(struct trying *t, size_t level, double hit,
                        struct code_asked *a)
 {
-    double cycles = hit;
-    const double first = told_number(&t->told, components[0], "miss_penalty");
+    const struct costs c = costs_of(t, hit);
+    if (c.count < level + 2)
+        return false;
     for (size_t i = 0; i <= level; i++) {
-        const double more =
-            told_number(&t->told, components[i], "miss_penalty");
-        /* A call may return to a line of the loop that the nearest has not. */
-        const double late = i > 0 && first < more * 2 / 3 ? first : 0;
-        if (more <= 0)
-            return false;
+        const double more = c.of[i + 1] - c.of[i];
+        const bool less = i == 0 || c.first < more * 2 / 3;
         a->near = i > 0 ? a->far : 0;
-        a->far = hits_limit(cycles + late, cycles + more);
-        cycles += more;
+        a->far = hits_limit(c.of[i] + (less && i > 0 ? c.first : 0),
+                            c.of[i + 1]);
+        for (int lines = 1; i > 0 && lines <= LATE_LINES; lines++) {
+            struct code_late *const late = &a->late[a->lates];
+            const bool told = find_late(&c, i, lines, late);
+            late->asked = i == level;
+            a->lates += told;
+            if (!told && !less && lines == 1 && !keeps_loop(t))
+                return false;
+        }
     }
     return true;
 }

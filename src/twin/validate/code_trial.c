@@ -374,16 +374,28 @@ static size_t settled(const struct code_trial *t, size_t count)
     return t->kind == CODE_DRAWN ? count / 3 : count / 2;
 }
 
+/* NULL: it is none of those. */
+static const struct code_late *late_of(const struct code_asked *a,
+                                       double cycles)
+{
+    for (size_t i = 0; i < a->lates; i++)
+        if (fabs(cycles - a->late[i].cycles) <= a->late[i].within)
+            return &a->late[i];
+    return NULL;
+}
+
 static struct code_call call_of(const struct code_trial *t,
                                 const struct code_asked *a, bool constant,
                                 uint64_t at, double cycles)
 {
+    const struct code_late *const late = constant ? NULL : late_of(a, cycles);
     return (struct code_call){
         .at = at,
         .group = constant ? 0 : t->group[at / FUNCTION_UNIT],
         .constant = constant,
-        .asked = constant || cycles > a->near,
-        .missed = cycles > (constant ? a->far_constant : a->far)};
+        .asked = late != NULL ? late->asked : constant || cycles > a->near,
+        .missed = late == NULL &&
+                  cycles > (constant ? a->far_constant : a->far)};
 }
 
 int code_trial_measure(struct code_trial *t, const struct code_asked *a,

@@ -23,6 +23,15 @@ enum code_kind {
     CODE_KINDS
 };
 
+/* What a call costs that hits, up to so much off, and returns to a line or two
+ * of the loop that the nearest cache has no more: it may be more than a miss.
+ */
+struct code_late {
+    double cycles, within;
+    bool asked; /* it hits this cache, or else one before */
+};
+enum { CODE_LATES_MOST = 8 };
+
 /* What is asked of a cache. */
 struct code_asked {
     struct code_shape told;
@@ -33,6 +42,8 @@ struct code_asked {
     uint64_t reach;      /* B that come ahead */
     double near, far;    /* cycles of a call from which on it missed the cache
                             before it, and it */
+    struct code_late late[CODE_LATES_MOST]; /* … but for those */
+    size_t lates;
     double far_constant; /* … of a constant */
 };
 
