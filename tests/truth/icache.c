@@ -1135,6 +1135,33 @@ START_TEST(lines_that_are_alike_fit)
 }
 END_TEST
 
+/* An index of XORs: what is fetched ahead of each line is one of the other set,
+ * so that one set of all ways foretells nearly as much.  Expected: two sets, or
+ * none, of at most 48 ways.  Buggy result: one set of 88 ways at least (the
+ * random GPU 1145000049). */
+START_TEST(bits_that_are_folded_tell_sets)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made(
+            "sms=1 isa/default/O3=11 caches={} "
+            "caches/i0={'line': 128, 'sector': 128, 'sets': 10, 'ways': 5, "
+            "           'policy': 'random'} "
+            "caches/i1={'line': 256, 'sector': 256, 'sets': 2, 'ways': 48, "
+            "           'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, "
+            "                      'hit': 0}, 'set_bits': [[8, 13]]} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/instruction={'i0': 1, 'i1': 41, 'memory': 303} "
+            "paths/instruction/prefetch=2 "
+            "noise={'jitter_cycles': 1.5, 'spike_rate': 0.0018, "
+            "       'spike_cycles': 452}"),
+        "icache");
+    is_true(findings, "icache_l1", "sets", 2, 0);
+    ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
+    ck_assert_double_le(bound_of(findings, "icache_l1.ways"), 48);
+    json_decref(findings);
+}
+END_TEST
+
 /* Lines that are longer than what constants bring at a time.  Expected: 128 B
  * in 16 sets, as calls show, which bring half a line.  Buggy result: neither,
  * since the other sectors of a line did not come. */
@@ -1404,6 +1431,7 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
     tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
     tcase_add_test(t, chance_is_alike_within_a_bound);
+    tcase_add_test(t, bits_that_are_folded_tell_sets);
     tcase_add_test(t, sectors_are_no_shorter_lines);
     tcase_add_loop_test(t, halves_alone_tell_longer_lines, 0, 1);
     tcase_add_test(t, late_hits_that_cost_more_than_misses_are_hits);

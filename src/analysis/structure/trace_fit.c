@@ -504,6 +504,20 @@ static void remember_alike(struct trace_search *t,
     remember_same_room(t, best);
 }
 
+/* One of those may turn out better yet: then what is alike to that one. */
+static void remember_alike_of_likeliest(struct trace_search *t)
+{
+    struct trace_model best = likeliest(t)->c, before;
+    if (t->range.own_most == 0)
+        return;
+    do {
+        before = best;
+        if (!trace_model_is_chance(&best))
+            remember_alike(t, &best);
+        best = likeliest(t)->c;
+    } while (!trace_model_is_same(&best, &before));
+}
+
 /* With every policy, and a few ways less or more. */
 static void remember_around(struct trace_search *t, struct trace_model c)
 {
@@ -528,6 +542,107 @@ static void remember_of_likeliest(struct trace_search *t)
         remember_around(t, c);
     else
         remember_policies(t, c);
+}
+
+/* ---- bits that are folded ----------------------------------------------- */
+
+/* Those that are tried: of the line number the lowest bit that the index has
+ * not, and up to two above it; or one of these alone. */
+struct folds {
+    uint64_t *of;
+    size_t count;
+};
+
+static void add_fold(struct folds *f, uint64_t bits)
+{
+    f->of = xreallocarray(f->of, f->count + 1, sizeof *f->of);
+    f->of[f->count++] = bits;
+}
+
+static struct folds folds_of(uint64_t lowest, uint64_t end)
+{
+    struct folds f = {0};
+    for (uint64_t one = 2 * lowest; one < end; one *= 2) {
+        add_fold(&f, one);
+        add_fold(&f, lowest | one);
+        for (uint64_t two = 2 * one; two < end; two *= 2)
+            add_fold(&f, lowest | one | two);
+    }
+    return f;
+}
+
+/* The likeliest by the visits that were held against first, with sets that all
+ * have the same room. */
+static struct trace_model best_of(struct trace_seen_visits *seen,
+                                  const struct trace_model *all, size_t count)
+{
+    struct trace_model best = {.score = -INFINITY};
+    trace_model_expect_even(seen, all, count);
+    for (size_t i = 0; i < count; i++) {
+        const double score =
+            trace_model_mean(seen, trace_model_even(seen, &all[i]));
+        if (score > best.score) {
+            best = all[i];
+            best.score = score;
+        }
+    }
+    return best;
+}
+
+static struct trace_model best_fold(struct trace_seen_visits *seen,
+                                    const struct trace_model *c)
+{
+    struct folds folds =
+        folds_of(c->line * c->sets / 2, trace_model_end(&seen->trace));
+    struct trace_model *const all = xcalloc(folds.count + 1, sizeof *all);
+    for (size_t i = 0; i < folds.count; i++) {
+        all[i] = *c;
+        all[i].fold = folds.of[i];
+    }
+    const struct trace_model best = best_of(seen, all, folds.count);
+    free(all);
+    free(folds.of);
+    return best;
+}
+
+static struct trace_model best_room(struct trace_seen_visits *seen,
+                                    const struct trace_model *c)
+{
+    enum { MORE = 2 * TRACE_MORE_MOST };
+    struct trace_model all[2 * MORE + 1];
+    size_t count = 0;
+    for (uint64_t more = 0; more <= 2 * MORE; more++)
+        if (c->ways + more > MORE) {
+            all[count] = *c;
+            all[count++].ways = c->ways + more - MORE;
+        }
+    return best_of(seen, all, count);
+}
+
+/*
+ * Twice as many sets, of half as many ways, of which bits that are folded tell
+ * one from the other: lines come to both about evenly, most of all if what is
+ * fetched ahead is the line of the other one.  So one set of all ways foretells
+ * nearly as much, and what fits in it fits in them.
+ */
+static void remember_folded(struct trace_search *t,
+                            const struct trace_rival *plain)
+{
+    struct trace_model c = plain->c;
+    if (trace_model_is_chance(&c) || c.shift > 0 || c.fold > 0 ||
+        !u64_is_power(c.sets) ||
+        trace_rival_agrees(plain, &t->outcome) >= 1 - TRACE_LATE)
+        return;
+    c.touched = false;
+    c.ways = (trace_model_ways(&c, c.own_at) + 1) / 2;
+    c.sets *= 2;
+    c = best_fold(&t->check[0], &c);
+    if (c.fold == 0)
+        return;
+    c = best_room(&t->check[0], &c);
+    c.ways += c.own / c.sets;
+    remember_policies(t, c);
+    remember_ways(t, c);
 }
 
 /* ---- the verdict -------------------------------------------------------- */
@@ -562,6 +677,7 @@ static struct trace_fit fit_of(const struct trace_model *c)
                               .model_sets = c->sets,
                               .model_ways = c->ways,
                               .model_shift = c->shift,
+                              .model_fold = c->fold,
                               .policy = trace_policies[c->policy].policy,
                               .runner_up = trace_policies[c->policy].policy,
                               .model_policy = c->policy};
@@ -655,9 +771,8 @@ bool trace_search_judge(struct trace_search *t, struct trace_fit *fit)
     if (t->count == 0 || t->outcome.count == 0)
         return false;
     remember_of_likeliest(t);
-    const struct trace_model best = likeliest(t)->c;
-    if (t->range.own_most > 0 && !trace_model_is_chance(&best))
-        remember_alike(t, &best);
+    remember_folded(t, likeliest(t));
+    remember_alike_of_likeliest(t);
     if (judge(t, fit))
         return true;
     const size_t plain = t->count;
@@ -685,6 +800,7 @@ static struct trace_model model_of(const struct trace_fit *fit)
                                 .sets = fit->model_sets,
                                 .ways = fit->model_ways,
                                 .shift = fit->model_shift,
+                                .fold = fit->model_fold,
                                 .policy = fit->model_policy,
                                 .own = fit->own,
                                 .own_at = fit->own_at};
@@ -710,7 +826,8 @@ struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 
 uint64_t trace_fit_set(const struct trace_fit *fit, uint64_t line)
 {
-    return (line >> fit->model_shift) % fit->model_sets;
+    const struct trace_model c = model_of(fit);
+    return trace_model_set(&c, line * c.line);
 }
 
 uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set)

@@ -65,6 +65,8 @@ struct trace_fit {
     /* The likeliest, with lines of the neighbour from that set on. */
     uint64_t model_line, model_sets, model_ways, own, own_at;
     unsigned model_shift; /* of its index, above the bits of a line */
+    uint64_t model_fold; /* address bits of which it is an XOR, which tells half
+                            of the sets from the others; 0: none */
 };
 
 /* The caches that explain the visits best, … */

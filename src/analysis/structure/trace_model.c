@@ -27,9 +27,17 @@ const struct trace_policy trace_policies[] = {
 static_assert(sizeof trace_policies / sizeof *trace_policies == TRACE_POLICIES,
               "a row each");
 
+/* Of which the line number tells one: half of them, where bits are folded. */
+static uint64_t sets_by_line(const struct trace_model *c)
+{
+    return c->fold > 0 ? c->sets / 2 : c->sets;
+}
+
 uint64_t trace_model_set(const struct trace_model *c, uint64_t at)
 {
-    return (at / c->line >> c->shift) % c->sets;
+    const uint64_t sets = sets_by_line(c);
+    const bool odd = __builtin_parityll(at & c->fold);
+    return (at / c->line >> c->shift) % sets + odd * sets;
 }
 
 uint64_t trace_model_ways(const struct trace_model *c, uint64_t set)
@@ -45,14 +53,17 @@ bool trace_model_is_chance(const struct trace_model *c)
     return c->policy >= TRACE_RANDOM && c->policy <= TRACE_MOST_WEIGHTED;
 }
 
-/* The address bits that an index takes which begins above the line's. */
-static size_t shifted_bits(const struct trace_model *c,
-                           uint64_t bits[static TRACE_INDEX_BITS])
+/* The address bits that an index takes which begins above the line's, or folds
+ * bits. */
+static size_t index_bits(const struct trace_model *c,
+                         uint64_t bits[static TRACE_INDEX_BITS])
 {
     size_t count = 0;
-    if (c->shift > 0)
-        for (uint64_t sets = 1; sets < c->sets; sets *= 2)
+    if (c->shift > 0 || c->fold > 0)
+        for (uint64_t sets = 1; sets < sets_by_line(c); sets *= 2)
             bits[count++] = (c->line << c->shift) * sets;
+    if (c->fold > 0)
+        bits[count++] = c->fold;
     return count;
 }
 
@@ -60,7 +71,7 @@ struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
 {
     uint32_t *const ways = xcalloc(c->sets, sizeof *ways);
     uint64_t bits[TRACE_INDEX_BITS];
-    const size_t count = shifted_bits(c, bits);
+    const size_t count = index_bits(c, bits);
     for (size_t i = 0; i < c->sets; i++)
         ways[i] = (uint32_t)c->ways;
     const struct cache_shape shape = {
@@ -84,7 +95,8 @@ struct cache *trace_model_cache(const struct trace_model *c, uint64_t sector)
 bool trace_model_can_be(const struct trace_model *c)
 {
     const enum cache_policy policy = trace_policies[c->policy].policy;
-    if (c->shift > 0 && (c->sets < 2 || !u64_is_power(c->sets)))
+    if ((c->shift > 0 || c->fold > 0) &&
+        (c->sets < 2 || !u64_is_power(c->sets)))
         return false;
     if (policy == POLICY_LRU_MIDPOINT &&
         (c->touched || c->ways <= trace_policies[c->policy].behind))
@@ -99,14 +111,16 @@ bool trace_model_is_same(const struct trace_model *a,
                          const struct trace_model *b)
 {
     return a->line == b->line && a->sets == b->sets && a->ways == b->ways &&
-           a->shift == b->shift && a->policy == b->policy && a->own == b->own &&
+           a->shift == b->shift && a->fold == b->fold &&
+           a->policy == b->policy && a->own == b->own &&
            a->own_at == b->own_at && a->touched == b->touched;
 }
 
 bool trace_model_is_shape(const struct trace_model *a,
                           const struct trace_model *b)
 {
-    return a->sets == b->sets && a->ways == b->ways && a->shift == b->shift;
+    return a->sets == b->sets && a->ways == b->ways && a->shift == b->shift &&
+           a->fold == b->fold;
 }
 
 uint64_t trace_model_bytes(const struct trace_model *c)

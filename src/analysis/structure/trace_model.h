@@ -34,6 +34,8 @@ enum { TRACE_INDEX_BITS = 32, TRACE_SHIFT_MOST = 3 };
 struct trace_model {
     uint64_t line, sets, ways;
     unsigned shift; /* the index begins so many bits above those of a line */
+    uint64_t fold;  /* half of the sets are of lines of which so many of these
+                       address bits are set that it is an odd number; 0: none */
     size_t policy;  /* index into trace_policies[] */
     /* So many lines from that set on are the neighbour's. */
     uint64_t own_at, own;

@@ -317,7 +317,8 @@ static bool is_same_room(const struct trace_model *a,
                          const struct trace_model *b)
 {
     bool same = a->line == b->line && a->sets == b->sets &&
-                a->shift == b->shift && a->policy == b->policy;
+                a->shift == b->shift && a->fold == b->fold &&
+                a->policy == b->policy;
     for (uint64_t set = 0; same && set < a->sets; set++)
         same = trace_model_ways(a, set) == trace_model_ways(b, set);
     return same;

@@ -863,7 +863,9 @@ static void call_apart(const struct cache_question *q,
     const uint64_t bytes = calls->apart * CODE_HALVED;
     const uint64_t lines =
         u64_max(bytes / fit->model_line >> fit->model_shift, 1);
-    const uint64_t sets = fit->model_sets / u64_gcd(fit->model_sets, lines);
+    const uint64_t by = fit->model_fold > 0 ? 2 : 1;
+    const uint64_t of_line = fit->model_sets / by;
+    const uint64_t sets = of_line / u64_gcd(of_line, lines) * by;
     const uint64_t held = sets * fit->model_ways;
     calls->functions =
         u64_min(many ? 2 * held : held + held / 16 + 1, CODE_POOL / bytes);
@@ -1144,13 +1146,14 @@ static void leave_irregular(struct cache_question *q)
 }
 
 /* A number that all agree about which explain the calls as well, or the least
- * of theirs; 0: there is none. */
-static void report_agreed(struct cache_question *q, const char *attribute,
-                          uint64_t number, uint64_t least)
+ * of theirs; 0: there is none, nor a finding. */
+static struct finding *report_agreed(struct cache_question *q,
+                                     const char *attribute, uint64_t number,
+                                     uint64_t least)
 {
     if (number == 0 && least == 0) {
         refuse(q, attribute, why_code_shapes);
-        return;
+        return NULL;
     }
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], attribute);
@@ -1163,6 +1166,7 @@ static void report_agreed(struct cache_question *q, const char *attribute,
     if (number > 0)
         finding_interval(f, (double)number, (double)number, -1);
     finding_cite(f, q->draws.experiment);
+    return f;
 }
 
 static void report_shape(struct cache_question *q)
@@ -1187,7 +1191,9 @@ static void report_shape(struct cache_question *q)
     if (of_set > 0 && shape.least >= of_set)
         shape.least -= shape.least % of_set;
     report_agreed(q, "line", shape.line, 0);
-    report_agreed(q, "sets", shape.sets, 0);
+    struct finding *const sets = report_agreed(q, "sets", shape.sets, 0);
+    if (sets != NULL && shape.model_fold > 0)
+        finding_protocol(sets, "index", value_text("an XOR of address bits"));
     report_agreed(q, "ways", shape.ways, of_set > 0 ? shape.least / of_set : 0);
     report_agreed(q, "size", shape.size, shape.least);
     q->level->size = shape.least;

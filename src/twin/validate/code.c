@@ -578,8 +578,8 @@ static bool set_limits(struct trying *t, size_t level, double hit,
         const double more = c.of[i + 1] - c.of[i];
         const bool less = i == 0 || c.first < more * 2 / 3;
         a->near = i > 0 ? a->far : 0;
-        a->far = hits_limit(c.of[i] + (less && i > 0 ? c.first : 0),
-                            c.of[i + 1]);
+        a->far =
+            hits_limit(c.of[i] + (less && i > 0 ? c.first : 0), c.of[i + 1]);
         for (int lines = 1; i > 0 && lines <= LATE_LINES; lines++) {
             struct code_late *const late = &a->late[a->lates];
             const bool told = find_late(&c, i, lines, late);
@@ -605,7 +605,8 @@ static void set_constants(struct trying *t, const char *component, double hit,
         a->far_constant = hit + first + more / 2;
 }
 
-/* Of more lines than can be called nothing is asked. */
+/* Of more lines than can be called nothing is asked, nor of sets by an index
+ * that is not the line number modulo their number. */
 static bool set_shape(struct cache_asked *c, const struct cache_shape *like)
 {
     enum { LINES_MOST = 4096 };
@@ -628,7 +629,9 @@ static bool set_shape(struct cache_asked *c, const struct cache_shape *like)
         is_plain(told->policy) ||
         (told->policy == like->policy && told->policy != POLICY_WEIGHTED);
     c->asked.patient = !c->asked.ordered || code_shape_is_chance(told);
-    return told->line >= LINE_LEAST && u64_is_power(told->line) &&
+    const bool by_line =
+        c->said[SETS] == NULL || finding_said(c->said[SETS], "index") == NULL;
+    return by_line && told->line >= LINE_LEAST && u64_is_power(told->line) &&
            told->line <= LINES_MOST && told->sets > 0 && told->ways > 0 &&
            told->sets <= LINES_MOST && told->ways <= LINES_MOST &&
            (c->bound || c->said[WAYS] != NULL);

@@ -394,8 +394,8 @@ static struct code_call call_of(const struct code_trial *t,
         .group = constant ? 0 : t->group[at / FUNCTION_UNIT],
         .constant = constant,
         .asked = late != NULL ? late->asked : constant || cycles > a->near,
-        .missed = late == NULL &&
-                  cycles > (constant ? a->far_constant : a->far)};
+        .missed =
+            late == NULL && cycles > (constant ? a->far_constant : a->far)};
 }
 
 int code_trial_measure(struct code_trial *t, const struct code_asked *a,

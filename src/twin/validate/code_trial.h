@@ -35,13 +35,13 @@ enum { CODE_LATES_MOST = 8 };
 /* What is asked of a cache. */
 struct code_asked {
     struct code_shape told;
-    bool ordered;        /* its policy is known, and that can be modelled */
-    bool patient;        /* victims may be of chance */
-    uint64_t own;        /* ways of all sets that the loop may have */
-    uint64_t sector;     /* B that a call asks for */
-    uint64_t reach;      /* B that come ahead */
-    double near, far;    /* cycles of a call from which on it missed the cache
-                            before it, and it */
+    bool ordered;     /* its policy is known, and that can be modelled */
+    bool patient;     /* victims may be of chance */
+    uint64_t own;     /* ways of all sets that the loop may have */
+    uint64_t sector;  /* B that a call asks for */
+    uint64_t reach;   /* B that come ahead */
+    double near, far; /* cycles of a call from which on it missed the cache
+                         before it, and it */
     struct code_late late[CODE_LATES_MOST]; /* … but for those */
     size_t lates;
     double far_constant; /* … of a constant */
