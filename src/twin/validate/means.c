@@ -56,16 +56,13 @@ enum { STEP = 1 };
 #define STEP_OF_WALK 0.5
 
 /* Single loads: few of them are late, and these are left out. */
-static struct cost cost_of_loads(const struct trying *t,
-                                 const struct samples *s)
+static struct cost cost_of_singles(const struct trying *t, const double *at,
+                                   size_t count)
 {
     static const double few = 0.1;
-    struct cost cost = {0};
-    if (s->rows == 0)
-        return cost;
-    double *const at = column_of(s, "cycles");
-    const struct undisturbed u = undisturbed_of(at, s->rows, 1);
-    free(at);
+    if (count == 0)
+        return (struct cost){0};
+    const struct undisturbed u = undisturbed_of(at, count, 1);
     const double most = 2 * t->disturbance;
     const double late =
         u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most;
@@ -74,6 +71,15 @@ static struct cost cost_of_loads(const struct trying *t,
                          .early = late,
                          .open = u.kept > 1 ? (u.high - u.low) / 2 : 0,
                          .step = STEP};
+}
+
+static struct cost cost_of_loads(const struct trying *t,
+                                 const struct samples *s)
+{
+    double *const at = column_of(s, "cycles");
+    const struct cost cost = cost_of_singles(t, at, s->rows);
+    free(at);
+    return cost;
 }
 
 /* A walk that is timed in whole: the lower quartile of its repetitions, and by
@@ -123,23 +129,30 @@ static unsigned walk_visits(const struct trying *t)
 /* A chase repeats itself, a trace has many loads; a visit is run so often. */
 enum { VISIT_RUNS = 9 };
 
+static int run_all(struct trying *t, struct prober *prober, const char *text,
+                   int runs, struct samples *all)
+{
+    int status = 0;
+    for (int run = 0; status == 0 && run < runs; run++) {
+        struct samples s = {0};
+        status = prober_run(prober, text, &s, NULL, t->err);
+        if (status == 0 && run == 0)
+            *all = s;
+        else if (status == 0)
+            samples_append(all, all->rows, &s);
+        if (run > 0 || status != 0)
+            samples_free(&s);
+    }
+    return status;
+}
+
 static int cost_on(struct trying *t, struct prober *prober, const char *text,
                    struct cost *cost)
 {
     const bool chase = strncmp(text, "chase", strlen("chase")) == 0;
     const bool visit = strncmp(text, "visit", strlen("visit")) == 0;
     struct samples all = {0};
-    int status = 0;
-    for (int run = 0; status == 0 && run < (visit ? VISIT_RUNS : 1); run++) {
-        struct samples s = {0};
-        status = prober_run(prober, text, &s, NULL, t->err);
-        if (status == 0 && run == 0)
-            all = s;
-        else if (status == 0)
-            samples_append(&all, all.rows, &s);
-        if (run > 0 || status != 0)
-            samples_free(&s);
-    }
+    const int status = run_all(t, prober, text, visit ? VISIT_RUNS : 1, &all);
     if (status == 0)
         *cost = chase ? cost_of_chase(t, &all) : cost_of_loads(t, &all);
     samples_free(&all);
@@ -582,6 +595,63 @@ static char *pages_lost(double many, double places, double region)
     return buf_take(&text);
 }
 
+/* The place of a row; the one behind the last if it is none of them. */
+static size_t place_at(const struct samples *s, size_t row, size_t places)
+{
+    const int64_t at = samples_at(s, row, samples_column(s, "offset"));
+    return at >= 0 && (uint64_t)at < places ? (size_t)at : places;
+}
+
+/* The middle of what each place cost that a visit timed, of so many; NAN where
+ * it timed none. */
+static double *middle_of_places(const struct samples *s, size_t places)
+{
+    double *const cycles = column_of(s, "cycles");
+    double *const middle = xreallocarray(NULL, places + 1, sizeof *middle);
+    double *const at = xreallocarray(NULL, s->rows + 1, sizeof *at);
+    size_t *const end = xcalloc(places + 2, sizeof *end);
+    for (size_t i = 0; i < s->rows; i++)
+        end[place_at(s, i, places) + 1]++;
+    for (size_t p = 0; p <= places; p++)
+        end[p + 1] += end[p];
+    for (size_t i = 0; i < s->rows; i++)
+        at[end[place_at(s, i, places)]++] = cycles[i];
+    for (size_t p = 0; p < places; p++) {
+        const size_t begin = p > 0 ? end[p - 1] : 0;
+        middle[p] =
+            end[p] > begin ? stats_median(at + begin, end[p] - begin) : NAN;
+    }
+    free(cycles);
+    free(end);
+    free(at);
+    return middle;
+}
+
+/* What a page that is lost costs more than one that is held, place by place:
+ * lines of L2 differ by more than that. */
+static int cost_of_lost(struct trying *t, const char *held, const char *lost,
+                        size_t places, struct cost *cost)
+{
+    struct samples near = {0}, far = {0};
+    int status = run_all(t, t->device, held, VISIT_RUNS, &near);
+    if (status == 0)
+        status = run_all(t, t->device, lost, VISIT_RUNS, &far);
+    if (status == 0 && near.rows > 0 && far.rows > 0) {
+        double *const hit = middle_of_places(&near, places);
+        double *const more = middle_of_places(&far, places);
+        size_t count = 0;
+        for (size_t i = 0; i < places; i++)
+            if (!isnan(hit[i]) && !isnan(more[i]))
+                more[count++] = more[i] - hit[i];
+        *cost = cost_of_singles(t, more, count);
+        free(hit);
+        free(more);
+    }
+    samples_free(&near);
+    samples_free(&far);
+    return status;
+}
+
 /* How many pages the TLBs in front cannot hold, half as many again; of the
  * first one, a few. */
 static double pages_beyond_front(struct trying *t, unsigned level)
@@ -616,15 +686,13 @@ static int try_penalty(struct trying *t, unsigned level, const char *name)
         region < 2 << 20 || many > most || few > entries ||
         (beyond > 0 && many * region > beyond))
         return 0;
-    struct cost hit = {0}, miss = {0};
+    struct cost cost = {0};
     const double places = few * fmax(1, floor(fmin(many, LOADS) / few));
     char *const held = pages_held(few, places, region);
     char *const lost = pages_lost(many, places, region);
-    int status = cost_of(t, held, &hit);
+    const int status = cost_of_lost(t, held, lost, (size_t)places, &cost);
     if (status == 0)
-        status = cost_of(t, lost, &miss);
-    if (status == 0)
-        judge(t, name, "miss_penalty", less(miss, hit), lost);
+        judge(t, name, "miss_penalty", cost, lost);
     free(held);
     free(lost);
     return status != 0 && trying_excused(t) ? 0 : status;
