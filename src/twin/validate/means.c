@@ -12,18 +12,10 @@
 #include "analysis/statistics/otsu.h"
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "probe/walk/ring.h"
-#include "twin/validate/trying.h"
-
-/* A mean is foretold that is within 5 %, or within a cycle, or within what the
- * finding itself leaves open. */
-#define MEAN_TOLERANCE 0.05
-
-/* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4. */
-#define LATE_LOADS_MOST 1.2
+#include "twin/validate/cost.h"
 
 static const struct level levels[] = {
     {"l1", "space=global op=ca", NULL, 4 << 20, 8},
@@ -34,195 +26,6 @@ static const struct level levels[] = {
     {"const_l15", "space=constant", "const_l1", 64 << 10, 8},
     {"l2", "space=global op=cg", NULL, 4 << 20, 8},
 };
-
-static double *column_of(const struct samples *s, const char *name)
-{
-    const size_t column = samples_column(s, name);
-    double *const at = xreallocarray(NULL, s->rows + 1, sizeof *at);
-    for (size_t i = 0; i < s->rows; i++)
-        at[i] = (double)samples_at(s, i, column);
-    return at;
-}
-
-/* What a load costs, what late loads may have added to that, or taken from it
- * where they were of what is subtracted, by how much more or less it may be,
- * since these loads cost no two alike, and what the clock's steps leave open: a
- * cycle of single loads, half of one of a walk, whose ends are 64 loads apart
- * or more. */
-struct cost {
-    double cycles, late, early, open, step;
-};
-enum { STEP = 1 };
-#define STEP_OF_WALK 0.5
-
-/* Single loads: few of them are late, and these are left out. */
-static struct cost cost_of_singles(const struct trying *t, const double *at,
-                                   size_t count)
-{
-    static const double few = 0.1;
-    if (count == 0)
-        return (struct cost){0};
-    const struct undisturbed u = undisturbed_of(at, count, 1);
-    const double most = 2 * t->disturbance;
-    const double late =
-        u.disturbed < few ? fmin((u.high - u.low) / 2, most) : most;
-    return (struct cost){.cycles = u.cycles,
-                         .late = late,
-                         .early = late,
-                         .open = u.kept > 1 ? (u.high - u.low) / 2 : 0,
-                         .step = STEP};
-}
-
-static struct cost cost_of_loads(const struct trying *t,
-                                 const struct samples *s)
-{
-    double *const at = column_of(s, "cycles");
-    const struct cost cost = cost_of_singles(t, at, s->rows);
-    free(at);
-    return cost;
-}
-
-/* A walk that is timed in whole: the lower quartile of its repetitions, and by
- * how much that is above the least of them but for one in twenty.  Where one
- * load in 150 is late, most walks of 128 have such a one, but not three of
- * four; and if the quartile has, the least have none. */
-static struct cost cost_of_walk(const struct samples *s, const char *name)
-{
-    double *const at = column_of(s, name);
-    const double low = stats_quantile(at, s->rows, 0.25);
-    const double late = low - stats_quantile(at, s->rows, 0.05);
-    free(at);
-    return (struct cost){.cycles = low, .late = late};
-}
-
-/* The long walk less the short one, by what it has more.  Late loads come by
- * chance: twice as many may here and none there; but where a quarter of the
- * walks have none, no more than by how much these differ. */
-static struct cost cost_of_chase(const struct trying *t,
-                                 const struct samples *s)
-{
-    if (s->rows == 0)
-        return (struct cost){0};
-    const double visits = (double)samples_at(s, 0, samples_column(s, "visits"));
-    const struct cost brief = cost_of_walk(s, "short"),
-                      whole = cost_of_walk(s, "long");
-    const double apart = 2 * (whole.late + brief.late) / visits;
-    const double most = 2 * t->disturbance;
-    return (struct cost){.cycles = (whole.cycles - brief.cycles) / visits,
-                         .late = t->late_share * visits < LATE_LOADS_MOST
-                                     ? fmin(apart, most)
-                                     : most,
-                         .early = fmin(2 * brief.late / visits, most),
-                         .step = STEP_OF_WALK};
-}
-
-/* Loads of a short walk: the longer it is, the less of its jitter is a load's;
- * but a quarter of the walks must hold no late load. */
-static unsigned walk_visits(const struct trying *t)
-{
-    unsigned visits = 256;
-    while (visits > 64 && t->late_share * visits >= LATE_LOADS_MOST)
-        visits /= 2;
-    return visits;
-}
-
-/* A chase repeats itself, a trace has many loads; a visit is run so often. */
-enum { VISIT_RUNS = 9 };
-
-static int run_all(struct trying *t, struct prober *prober, const char *text,
-                   int runs, struct samples *all)
-{
-    int status = 0;
-    for (int run = 0; status == 0 && run < runs; run++) {
-        struct samples s = {0};
-        status = prober_run(prober, text, &s, NULL, t->err);
-        if (status == 0 && run == 0)
-            *all = s;
-        else if (status == 0)
-            samples_append(all, all->rows, &s);
-        if (run > 0 || status != 0)
-            samples_free(&s);
-    }
-    return status;
-}
-
-static int cost_on(struct trying *t, struct prober *prober, const char *text,
-                   struct cost *cost)
-{
-    const bool chase = strncmp(text, "chase", strlen("chase")) == 0;
-    const bool visit = strncmp(text, "visit", strlen("visit")) == 0;
-    struct samples all = {0};
-    const int status = run_all(t, prober, text, visit ? VISIT_RUNS : 1, &all);
-    if (status == 0)
-        *cost = chase ? cost_of_chase(t, &all) : cost_of_loads(t, &all);
-    samples_free(&all);
-    return status;
-}
-
-static int cost_of(struct trying *t, const char *text, struct cost *cost)
-{
-    return cost_on(t, t->device, text, cost);
-}
-
-/* What disturbs adds that to a load: singles tell it, and walks hold it. */
-static int see_disturbance(struct trying *t)
-{
-    struct samples s = {0};
-    const int status = prober_run(
-        t->device, "trace op=cg bytes=512 stride=128 warm=4 visits=512", &s,
-        NULL, t->err);
-    if (status == 0) {
-        double *const at = column_of(&s, "cycles");
-        const struct undisturbed u = undisturbed_of(at, s.rows, 1);
-        t->disturbance = s.rows > 0 ? fmax(0, u.excess) : 0;
-        t->late_share = s.rows > 0 ? u.disturbed : 0;
-        free(at);
-    }
-    samples_free(&s);
-    return status != 0 && trying_excused(t) ? 0 : status;
-}
-
-static double open_of(const struct finding *f)
-{
-    return f->has_interval ? (f->interval[1] - f->interval[0]) / 2 : 0;
-}
-
-/* Compares the finding with what was measured; one that is off is taken to be
- * that from then on.  What late loads may explain tells nothing, nor does what
- * the experiment leaves open: another line waits longer than that one. */
-static void judge(struct trying *t, const char *component,
-                  const char *attribute, struct cost cost, const char *text)
-{
-    struct finding *const f = trying_find(t, component, attribute);
-    if (f == NULL || f->value.kind != VALUE_NUMBER ||
-        (f->status != STATUS_MEASURED && f->status != STATUS_DERIVED))
-        return;
-    const double measured = cost.cycles;
-    const double off = fabs(measured - f->value.number);
-    const double alike =
-        fmax(fmax(cost.step, open_of(f)), MEAN_TOLERANCE * f->value.number);
-    const bool right = off <= alike;
-    const double by_late = measured > f->value.number ? cost.late : cost.early;
-    if (!right && off <= alike + by_late + cost.open)
-        return;
-    trying_note(t, component, attribute, right ? 1 : 0, text);
-    t->verdict.means++;
-    t->verdict.means_right += right;
-    if (right)
-        return;
-    char *const because = xasprintf(
-        "a held-out experiment gives %.4g %s where %.4g was foretold: %s",
-        measured, f->unit, f->value.number, text);
-    trying_repair(t, f, value_number(measured), because);
-    free(because);
-}
-
-static struct cost less(struct cost a, struct cost b)
-{
-    return (struct cost){a.cycles - b.cycles, a.late + b.early,
-                         a.early + b.late, hypot(a.open, b.open),
-                         fmax(a.step, b.step)};
-}
 
 /* A few lines at an odd distance, which no cache fails to hold. */
 static char *few_lines(struct trying *t, const struct level *l)
@@ -243,11 +46,12 @@ static char *few_lines(struct trying *t, const struct level *l)
                    ? NULL
                    : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
                                " warm=4 visits=%u repeats=49",
-                               l->load, count * apart, apart, walk_visits(t));
+                               l->load, count * apart, apart,
+                               cost_walk_visits(t));
     }
     return xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
                      " warm=3 visits=%u repeats=49",
-                     l->load, count * stride, stride, walk_visits(t));
+                     l->load, count * stride, stride, cost_walk_visits(t));
 }
 
 /* Of L2 hundreds of lines in a random order: what is said of it is a mean over
@@ -345,12 +149,12 @@ static int try_some_misses(struct trying *t, const struct level *l,
     if (share > 0)
         status = cost_of(t, far, &mean);
     if (status == 0 && mean.cycles > 0) {
-        const struct cost more = less(mean, hit);
-        judge(t, l->component, "miss_penalty",
-              (struct cost){more.cycles / share, more.late / share,
-                            more.early / share, more.open / share,
-                            more.step / share},
-              far);
+        const struct cost more = cost_less(mean, hit);
+        cost_judge(t, l->component, "miss_penalty",
+                   (struct cost){more.cycles / share, more.late / share,
+                                 more.early / share, more.open / share,
+                                 more.step / share},
+                   far);
     }
     free(far);
     return status;
@@ -374,7 +178,7 @@ static int try_cold_constants(struct trying *t, const struct level *l,
         status = cost_of(t, text, &cost);
     if (status == 0 && cost.cycles > 0) {
         cost.cycles -= overhead;
-        judge(t, l->component, "miss_penalty", less(cost, hit), text);
+        cost_judge(t, l->component, "miss_penalty", cost_less(cost, hit), text);
     }
     free(text);
     return status;
@@ -402,11 +206,11 @@ static int try_level(struct trying *t, const struct level *row)
     const bool known = told_number(&t->told, l->component, "latency") > 0;
     int status = near != NULL && known ? cost_of(t, near, &hit) : 0;
     if (status == 0 && hit.cycles > 0)
-        judge(t, l->component, "latency", hit, near);
+        cost_judge(t, l->component, "latency", hit, near);
     if (status == 0 && hit.cycles > 0 && far != NULL)
         status = cost_of(t, far, &miss);
     if (status == 0 && miss.cycles > 0)
-        judge(t, l->component, "miss_penalty", less(miss, hit), far);
+        cost_judge(t, l->component, "miss_penalty", cost_less(miss, hit), far);
     if (status == 0 && hit.cycles > 0 && far == NULL)
         status = try_cold_constants(t, l, hit);
     if (status == 0 && hit.cycles > 0 && far == NULL)
@@ -437,7 +241,7 @@ static struct cost cost_with_waits(const struct trying *t, const double *at,
                              .early = others,
                              .open = undisturbed_t(near) *
                                      stats_mean_error(some, near),
-                             .step = STEP};
+                             .step = COST_STEP};
     }
     free(some);
     return cost;
@@ -459,14 +263,14 @@ static struct cost cost_of_sides(const struct trying *t, const double *at,
         split.clear ? cost_with_waits(t, at, count, 0, between) : far;
     return (struct cost){(by.cycles + far.cycles) / 2, (by.late + far.late) / 2,
                          (by.early + far.early) / 2,
-                         hypot(by.open, far.open) / 2, STEP};
+                         hypot(by.open, far.open) / 2, COST_STEP};
 }
 
 /* Loads but for those that lead into a page, and what these brought in. */
 static double *led_loads(const struct samples *s, size_t *count)
 {
     const size_t offset = samples_column(s, "offset");
-    double *const at = column_of(s, "cycles");
+    double *const at = cost_column(s, "cycles");
     int64_t lead = -1;
     *count = 0;
     for (size_t i = 0; i < s->rows; i++) {
@@ -536,9 +340,9 @@ static int try_memory(struct trying *t)
     /* Lines that hit were not swept out: what sweeps may come to other sets. */
     if (status == 0 &&
         cost.cycles > hit + told_number(&t->told, "l2", "miss_penalty") / 4) {
-        judge(t, "memory", "latency", cost, text);
+        cost_judge(t, "memory", "latency", cost, text);
         cost.cycles -= hit;
-        judge(t, "l2", "miss_penalty", cost, text);
+        cost_judge(t, "l2", "miss_penalty", cost, text);
     }
     free(text);
     return status != 0 && trying_excused(t) ? 0 : status;
@@ -550,166 +354,16 @@ static int try_shared(struct trying *t)
     struct cost cost = {0};
     char *const text = xasprintf(
         "chase space=shared bytes=%d stride=%d visits=%u repeats=49",
-        STRIDE * (int)(4 + rng_below(&t->rng, 5)), STRIDE, walk_visits(t));
+        STRIDE * (int)(4 + rng_below(&t->rng, 5)), STRIDE, cost_walk_visits(t));
     if (told_number(&t->told, "shared", "latency") == 0) {
         free(text);
         return 0;
     }
     const int status = cost_of(t, text, &cost);
     if (status == 0)
-        judge(t, "shared", "latency", cost, text);
+        cost_judge(t, "shared", "latency", cost, text);
     free(text);
     return status != 0 && trying_excused(t) ? 0 : status;
-}
-
-/* Places are timed so often at least; a third TLB's first ones, as many as
- * there is room for. */
-enum { LOADS = 64, LOADS_MOST = 6000 };
-
-/* A page after the other, a few at a time, as many as the TLB holds: so often
- * that what a load costs is known as well as of many. */
-static char *pages_held(double few, double places, double region)
-{
-    struct buf text = {0};
-    buf_text(&text, "visit readers=global.cg steps=");
-    for (double at = 0; at < places; at += few)
-        buf_printf(&text, "%s3x%.0f:%.0f:1,%.0fx!%.0f:%.0f:1",
-                   at > 0 ? "," : "", at, few, ceil(LOADS / few), at,
-                   fmin(few, LOADS_MOST));
-    buf_printf(&text, " piece=2097152 apart=%.0f", region);
-    return buf_take(&text);
-}
-
-/* All of more than the TLB holds; the same places are timed, as lines of L2 are
- * not all equally far away. */
-static char *pages_lost(double many, double places, double region)
-{
-    struct buf text = {0};
-    buf_printf(&text, "visit readers=global.cg steps=3x0:%.0f:1", many);
-    for (double lap = 0; lap < LOADS / many; lap++) {
-        buf_printf(&text, ",!0:%.0f:1", fmin(places, LOADS_MOST));
-        if (many > places)
-            buf_printf(&text, ",%.0f:%.0f:1", places, many - places);
-    }
-    buf_printf(&text, " piece=2097152 apart=%.0f", region);
-    return buf_take(&text);
-}
-
-/* The place of a row; the one behind the last if it is none of them. */
-static size_t place_at(const struct samples *s, size_t row, size_t places)
-{
-    const int64_t at = samples_at(s, row, samples_column(s, "offset"));
-    return at >= 0 && (uint64_t)at < places ? (size_t)at : places;
-}
-
-/* The middle of what each place cost that a visit timed, of so many; NAN where
- * it timed none. */
-static double *middle_of_places(const struct samples *s, size_t places)
-{
-    double *const cycles = column_of(s, "cycles");
-    double *const middle = xreallocarray(NULL, places + 1, sizeof *middle);
-    double *const at = xreallocarray(NULL, s->rows + 1, sizeof *at);
-    size_t *const end = xcalloc(places + 2, sizeof *end);
-    for (size_t i = 0; i < s->rows; i++)
-        end[place_at(s, i, places) + 1]++;
-    for (size_t p = 0; p <= places; p++)
-        end[p + 1] += end[p];
-    for (size_t i = 0; i < s->rows; i++)
-        at[end[place_at(s, i, places)]++] = cycles[i];
-    for (size_t p = 0; p < places; p++) {
-        const size_t begin = p > 0 ? end[p - 1] : 0;
-        middle[p] =
-            end[p] > begin ? stats_median(at + begin, end[p] - begin) : NAN;
-    }
-    free(cycles);
-    free(end);
-    free(at);
-    return middle;
-}
-
-/* What a page that is lost costs more than one that is held, place by place:
- * lines of L2 differ by more than that. */
-static int cost_of_lost(struct trying *t, const char *held, const char *lost,
-                        size_t places, struct cost *cost)
-{
-    struct samples near = {0}, far = {0};
-    int status = run_all(t, t->device, held, VISIT_RUNS, &near);
-    if (status == 0)
-        status = run_all(t, t->device, lost, VISIT_RUNS, &far);
-    if (status == 0 && near.rows > 0 && far.rows > 0) {
-        double *const hit = middle_of_places(&near, places);
-        double *const more = middle_of_places(&far, places);
-        size_t count = 0;
-        for (size_t i = 0; i < places; i++)
-            if (!isnan(hit[i]) && !isnan(more[i]))
-                more[count++] = more[i] - hit[i];
-        *cost = cost_of_singles(t, more, count);
-        free(hit);
-        free(more);
-    }
-    samples_free(&near);
-    samples_free(&far);
-    return status;
-}
-
-/* How many pages the TLBs in front cannot hold, half as many again; of the
- * first one, a few. */
-static double pages_beyond_front(struct trying *t, unsigned level)
-{
-    enum { FEW = 5 };
-    char front[8];
-    snprintf(front, sizeof front, "tlb_l%u", level - 1);
-    return level == 1 ? FEW : 1.5 * told_number(&t->told, front, "entries");
-}
-
-/* A third TLB may hold more lines of a set than it has ways, by no policy that
- * is known (structure.c); and its pages take seconds to map. */
-static bool pages_tell(struct trying *t, unsigned level, const char *name)
-{
-    return level < 3 || (!t->brief && trying_find(t, name, "policy") != NULL);
-}
-
-/* Pages one after the other: some that the TLB holds, and these among half as
- * many again as it can. */
-static int try_penalty(struct trying *t, unsigned level, const char *name)
-{
-    enum { PAGES_MOST = 6000, THIRD_MOST = 1 << 14 };
-    const double most = level < 3 ? PAGES_MOST : THIRD_MOST;
-    char next[8];
-    snprintf(next, sizeof next, "tlb_l%u", level + 1);
-    const double entries = told_number(&t->told, name, "entries");
-    const double region = told_number(&t->told, name, "region");
-    const double beyond = told_number(&t->told, next, "reach");
-    const double few = pages_beyond_front(t, level);
-    const double many = ceil(1.5 * entries);
-    if (!pages_tell(t, level, name) || entries == 0 || few == 0 ||
-        region < 2 << 20 || many > most || few > entries ||
-        (beyond > 0 && many * region > beyond))
-        return 0;
-    struct cost cost = {0};
-    const double places = few * fmax(1, floor(fmin(many, LOADS) / few));
-    char *const held = pages_held(few, places, region);
-    char *const lost = pages_lost(many, places, region);
-    const int status = cost_of_lost(t, held, lost, (size_t)places, &cost);
-    if (status == 0)
-        judge(t, name, "miss_penalty", cost, lost);
-    free(held);
-    free(lost);
-    return status != 0 && trying_excused(t) ? 0 : status;
-}
-
-/* Places of a penalty lie by what an entry covers: that is asked before, if
- * more than means is. */
-static int try_tlb(struct trying *t, unsigned level)
-{
-    enum { HIDDEN = 3 }; /* the second one holds too much to ask of others */
-    char name[8], front[8];
-    snprintf(name, sizeof name, "tlb_l%u", level);
-    snprintf(front, sizeof front, "tlb_l%u", level - 1);
-    const int status = t->means_only || level == HIDDEN
-                           ? 0
-                           : try_region(t, name, level > 1 ? front : NULL);
-    return status == 0 ? try_penalty(t, level, name) : status;
 }
 
 bool trying_level(struct trying *t, const char *component, struct level *level)
@@ -724,7 +378,7 @@ bool trying_level(struct trying *t, const char *component, struct level *level)
 
 int try_means(struct trying *t)
 {
-    int status = see_disturbance(t);
+    int status = cost_see_disturbance(t);
     for (size_t i = 0;
          status == 0 && !trying_late(t) && i < sizeof levels / sizeof *levels;
          i++)
@@ -735,6 +389,6 @@ int try_means(struct trying *t)
         status = try_shared(t);
     for (unsigned level = 1; status == 0 && !trying_late(t) && level <= 3;
          level++)
-        status = try_tlb(t, level);
+        status = try_pages(t, level);
     return status;
 }

@@ -118,6 +118,8 @@ struct level {
 
 /* means.c: what loads cost. */
 int try_means(struct trying *trying);
+/* pages.c: what pages cost whose translations a TLB has lost. */
+int try_pages(struct trying *trying, unsigned level);
 /* … by the row of a component; false: it has none. */
 bool trying_level(struct trying *trying, const char *component,
                   struct level *level);
