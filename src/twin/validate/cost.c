@@ -13,8 +13,13 @@
  * finding itself leaves open. */
 #define MEAN_TOLERANCE 0.05
 
-/* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4. */
+/* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4.  The
+ * long walk is twice as long as the short one. */
 #define LATE_LOADS_MOST 1.2
+static bool has_walks_in_time(const struct trying *t, double visits)
+{
+    return t->late_share * 2 * visits < LATE_LOADS_MOST;
+}
 
 /* What the clock's steps leave of a mean over a walk. */
 #define STEP_OF_WALK 0.5
@@ -81,18 +86,17 @@ static struct cost cost_of_chase(const struct trying *t,
                       whole = cost_of_walk(s, "long");
     const double apart = 2 * (whole.late + brief.late) / visits;
     const double most = 2 * t->disturbance;
-    return (struct cost){.cycles = (whole.cycles - brief.cycles) / visits,
-                         .late = t->late_share * visits < LATE_LOADS_MOST
-                                     ? fmin(apart, most)
-                                     : most,
-                         .early = fmin(2 * brief.late / visits, most),
-                         .step = STEP_OF_WALK};
+    return (struct cost){
+        .cycles = (whole.cycles - brief.cycles) / visits,
+        .late = has_walks_in_time(t, visits) ? fmin(apart, most) : most,
+        .early = fmin(2 * brief.late / visits, most),
+        .step = STEP_OF_WALK};
 }
 
 unsigned cost_walk_visits(const struct trying *t)
 {
     unsigned visits = 256;
-    while (visits > 64 && t->late_share * visits >= LATE_LOADS_MOST)
+    while (visits > 64 && !has_walks_in_time(t, visits))
         visits /= 2;
     return visits;
 }
@@ -133,11 +137,12 @@ int cost_of(struct trying *t, const char *text, struct cost *cost)
     return cost_on(t, t->device, text, cost);
 }
 
+/* Of one load in 500 that is late two thousand tell the share to a half. */
 int cost_see_disturbance(struct trying *t)
 {
     struct samples s = {0};
     const int status = prober_run(
-        t->device, "trace op=cg bytes=512 stride=128 warm=4 visits=512", &s,
+        t->device, "trace op=cg bytes=512 stride=128 warm=4 visits=2048", &s,
         NULL, t->err);
     if (status == 0) {
         double *const at = cost_column(&s, "cycles");
