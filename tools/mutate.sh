@@ -113,7 +113,7 @@ suites_of() { # FILE
     src/twin/*) echo twin ${TRUTH:+truth_twin truth_validate} ;;
     src/study/cache/instances.c | src/study/cache/sharing.c)
         echo replay/h200 replay/h100-shared truth_small/copies truth_small/sharing truth_sharing ${TRUTH:+truth_sharing/slow} $random ;;
-    src/study/cache/eviction.c | src/study/cache/geometry.c | src/study/cache/structure.c | src/study/cache/l1_policy.c)
+    src/study/cache/eviction.c | src/study/cache/geometry*.c | src/study/cache/pool.c | src/study/cache/structure.c | src/study/cache/l1_policy.c)
         echo structure truth_seeds replay/h200 replay/h100-shared truth_small/structure truth_small/verdict truth_conflict truth_unlike ${TRUTH:+truth_conflict/slow truth_levels} $random ;;
     src/study/cache/*) echo truth_seeds replay/h200 replay/h100-shared truth_small/verdict truth_small/latency truth_small/change truth_unlike truth_more_levels truth_conflict ${TRUTH:+truth_unlike/slow truth_more_levels/slow} $random ;;
     src/study/code/*) echo replay/h200-code truth_small/icache truth_small/icache_sharing truth_icache ${TRUTH:+truth_icache/slow} $random ;;

@@ -25,6 +25,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 #include "study/assume.h"
+#include "study/l2/homes.h"
 
 enum {
     SETTLE_MOST = 60000, /* loads to settle with */
@@ -1017,4 +1018,10 @@ void eviction_scan(struct eviction *e, uint64_t first, size_t count,
     for (size_t i = 0; lab_ok(e->lab) && i < count; i += most)
         scan_some(e, first + i * e->unit, u64_min(count - i, most), places,
                   over + i);
+}
+
+uint64_t eviction_place(const struct eviction *e, uint64_t offset)
+{
+    return e->homes != NULL ? homes_place(e->side_bits, e->sides, offset)
+                            : offset;
 }

@@ -166,4 +166,8 @@ bool eviction_repeats(struct eviction *eviction,
 void eviction_scan(struct eviction *eviction, uint64_t first, size_t count,
                    uint64_t places, bool *over);
 
+/* Where an offset lies: of lines at home beside an SM they are numbers, of
+ * which a remainder by an odd number says nothing. */
+uint64_t eviction_place(const struct eviction *eviction, uint64_t offset);
+
 #endif
