@@ -682,19 +682,16 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, where_no_ring_ends_it_is_said_which_were_tried);
     tcase_add_loop_test(t, lines_that_lie_together_may_be_of_few_sets, 0, 1);
     tcase_add_test(t, misses_of_few_sets_are_no_late_hits);
-    tcase_add_test(t, shares_of_ways_that_last_are_told_as_uneven);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
     tcase_add_test(t, rings_that_nothing_confirms_are_a_bound);
-    tcase_add_loop_test(t, each_of_few_sets_must_tell, 0, 1);
-    tcase_add_loop_test(slow, each_of_few_sets_must_tell, 1,
+    tcase_add_loop_test(slow, each_of_few_sets_must_tell, 0,
                         COUNT_OF(two_sets));
     tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
     tcase_add_test(t, a_larger_set_tells_the_policy);
     tcase_add_test(t, a_conflict_set_is_drawn_member_by_member);
-    tcase_add_loop_test(t, sets_of_lines_that_may_be_shorter_are_bounds, 0, 1);
     tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
     tcase_add_loop_test(slow, lines_in_front_are_told_apart_by_any_chance, 1,
                         3);
@@ -706,8 +703,9 @@ Suite *suite_truth_conflict(void)
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));
-    tcase_add_loop_test(slow, sets_of_lines_that_may_be_shorter_are_bounds, 1,
+    tcase_add_loop_test(slow, sets_of_lines_that_may_be_shorter_are_bounds, 0,
                         2);
     tcase_add_test(slow, shares_of_ways_of_two_sets_are_not_told);
+    tcase_add_test(slow, shares_of_ways_that_last_are_told_as_uneven);
     return suite;
 }

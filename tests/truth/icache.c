@@ -1422,15 +1422,11 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, lines_get_shorter_near_by, 0, 2);
     tcase_add_loop_test(t, lines_that_nobody_asks_for_may_be_shorter, 0, 2);
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
-    tcase_add_test(t, what_is_late_by_a_part_of_a_miss_is_none);
-    tcase_add_test(t, late_calls_are_no_overflow);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
     tcase_add_test(t, a_late_shape_has_all_policies);
     tcase_add_test(t, ages_have_ways_of_their_own);
     tcase_add_test(t, lines_that_mostly_come_whole_are_as_long);
     tcase_add_test(t, lines_that_come_by_halves_are_as_long);
-    tcase_add_test(t, calls_that_are_in_time_deny_no_chance);
-    tcase_add_test(t, chance_is_alike_within_a_bound);
     tcase_add_test(t, bits_that_are_folded_tell_sets);
     tcase_add_test(t, sectors_are_no_shorter_lines);
     tcase_add_loop_test(t, halves_alone_tell_longer_lines, 0, 1);
@@ -1441,7 +1437,6 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, whole_ways_are_held);
     tcase_add_test(t, misses_that_look_like_hits_make_no_room);
     tcase_add_test(t, lines_that_chance_left_are_hits);
-    tcase_add_test(t, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
     tcase_add_test(t, copies_may_be_dealt_unevenly);
     tcase_add_test(t, what_a_stop_leaves_was_held_against_noise);
     tcase_add_loop_test(t, late_calls_are_no_misses, 500, 501);
@@ -1473,5 +1468,10 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, two_short_lines_are_no_longer_one);
     tcase_add_test(slow, lines_that_are_alike_fit);
     tcase_add_loop_test(slow, parts_of_lines_hide_no_chance, 0, 1);
+    tcase_add_test(slow, what_is_late_by_a_part_of_a_miss_is_none);
+    tcase_add_test(slow, late_calls_are_no_overflow);
+    tcase_add_test(slow, chance_is_alike_within_a_bound);
+    tcase_add_test(slow, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
+    tcase_add_test(slow, calls_that_are_in_time_deny_no_chance);
     return suite;
 }

@@ -491,12 +491,7 @@ static Suite *half(const char *name, int which)
     if (which == 1)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0, 1);
     if (which == 1) {
-        tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
         tcase_add_test(t, rings_that_end_early_are_no_bound_from_above);
-        tcase_add_test(t, a_size_is_known_to_what_is_asked_for);
-        tcase_add_test(t, sets_that_hold_what_rings_held_are_the_size);
-        tcase_add_test(
-            t, what_holds_more_than_its_rings_bounds_nothing_from_above);
     }
     if (which == 0)
         tcase_add_loop_test(t, caches_behind_others_are_seen, 0,
@@ -511,6 +506,11 @@ static Suite *half(const char *name, int which)
                             0, 2);
         tcase_add_loop_test(slow, sizes_are_right_or_not_told, 1,
                             COUNT_OF(misleading));
+        tcase_add_test(slow, a_line_that_may_be_longer_leaves_a_bound);
+        tcase_add_test(slow, a_size_is_known_to_what_is_asked_for);
+        tcase_add_test(
+            slow, what_holds_more_than_its_rings_bounds_nothing_from_above);
+        tcase_add_test(slow, sets_that_hold_what_rings_held_are_the_size);
         tcase_add_test(slow, no_reason_denies_a_line_that_was_measured);
         tcase_add_test(slow, some_that_miss_do_not_make_lines_shorter);
     }

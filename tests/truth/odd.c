@@ -363,9 +363,9 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(slow, noise_makes_no_tlb_and_no_window, 1, 3);
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 3,
                         COUNT_OF(noises));
-    tcase_add_test(t, a_cache_of_constants_need_not_be_as_large_as_l1);
     tcase_add_test(t, the_near_part_of_l2_is_no_cache_of_constants);
     tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 1, 2);
     tcase_add_test(slow, lines_that_lie_together_may_be_of_one_slice);
+    tcase_add_test(slow, a_cache_of_constants_need_not_be_as_large_as_l1);
     return suite;
 }

@@ -605,12 +605,11 @@ Suite *suite_truth_partitions(void)
     tcase_add_test(t, a_small_one_copies_fewer_lines);
     tcase_add_test(t, what_lies_near_is_no_hit);
     tcase_add_test(t, what_stays_far_is_no_one_part);
-    tcase_add_loop_test(t, a_part_holds_no_more_than_fits, 0, 1);
     tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
-    tcase_add_test(t, a_remainder_is_of_where_lines_lie);
     tcase_add_loop_test(slow, sets_are_found_in_a_part, 1,
                         (int)COUNT_OF(insides));
-    tcase_add_loop_test(slow, a_part_holds_no_more_than_fits, 1,
+    tcase_add_loop_test(slow, a_part_holds_no_more_than_fits, 0,
                         (int)COUNT_OF(full_parts));
+    tcase_add_test(slow, a_remainder_is_of_where_lines_lie);
     return suite;
 }

@@ -482,8 +482,6 @@ Suite *suite_truth_sharing(void)
     Suite *const suite = suite_of("truth_sharing", 240, &t);
     TCase *const slow = suite_slow(suite, 120);
     truth_add_gpus(suite, t, shipped_gpus_are_found_to_share_as_they_do, 0, 1);
-    tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
-                        1 + drawn());
     tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 9);
     tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 9, 13);
     tcase_add_loop_test(t, copies_are_those_of_the_profile, 0, 2);
@@ -494,5 +492,7 @@ Suite *suite_truth_sharing(void)
                         1 + drawn(), 1 + drawn() + DRAWN_SLOW);
     tcase_add_loop_test(slow, copies_are_those_of_the_profile, 2,
                         (int)COUNT_OF(miscounted));
+    tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do, 1,
+                        1 + drawn());
     return suite;
 }

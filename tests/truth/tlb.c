@@ -1502,7 +1502,6 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, sets_have_their_bits);
     tcase_add_test(t, a_second_tlb_hardly_larger_is_not_told);
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
-    tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_test(t, patterns_are_right_or_left_out);
     tcase_add_test(t, noise_makes_no_level);
     tcase_add_test(t, places_cost_the_same_at_all_distances);
@@ -1519,10 +1518,8 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(halves));
     tcase_add_loop_test(t, halves_of_regions_tell_that_they_are_some, 0,
                         COUNT_OF(of_halves));
-    tcase_add_test(t, what_stays_by_chance_ends_no_page);
     tcase_add_loop_test(t, sets_show_beside_room_that_they_share, 0,
                         COUNT_OF(beside_sets));
-    tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, what_others_leave_there_is_no_miss);
     tcase_add_loop_test(t, pages_of_few_regions_are_told_the_first_time, 1,
                         COUNT_OF(few_regions));
@@ -1536,6 +1533,9 @@ Suite *suite_truth_tlb(void)
                         COUNT_OF(beside_one));
     tcase_add_test(t, late_loads_look_like_no_sharing);
     t = suite_slow(suite, 240);
+    tcase_add_test(t, what_stays_by_chance_ends_no_page);
+    tcase_add_test(t, what_is_no_set_has_no_policy);
+    tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_loop_test(t, sets_are_found_under_any_policy, QUICK,
                         COUNT_OF(any_policy));
     tcase_add_test(t, a_few_walks_behind_an_l1_are_no_hits);
