@@ -476,6 +476,34 @@ static int drawn(void)
     return text != NULL && atoi(text) > 0 ? atoi(text) : DRAWN;
 }
 
+/* Rings do not tell the first cache of constants, whose lines were hit stay for
+ * longer, and what pushes them out does so of the second, too: which costs less
+ * than a quarter of the way to L2.  Buggy result: one copy, of two SMs, which
+ * is the second cache. */
+START_TEST(a_cache_that_rings_do_not_tell_hides_none)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=4 sms_per_tpc=2 max_threads_per_block=1024 "
+                 "max_warps_per_sm=64 caches/const_l1={'line': 64, "
+                 "'sector': 64, 'sets': 4, 'ways': 21, 'copies_per_sm': 2, "
+                 "'policy': {'kind': 'lru_midpoint', 'behind': 1}, "
+                 "'set_bits': [[6, 11], [8, 9, 11]]} "
+                 "caches/const_l15={'line': 64, 'sector': 64, 'sets': 16, "
+                 "'ways': 12, 'scope': 'tpc', 'policy': {'kind': "
+                 "'lru_midpoint', 'behind': 1}} paths/constant={'const_l1': "
+                 "24, 'const_l15': 56, 'l2': 263, 'memory': 768} "
+                 "noise={'jitter_cycles': 1.4, 'spike_rate': 0.0021, "
+                 "'spike_cycles': 452}"),
+        "copies");
+    double number = 0;
+    if (truth_number(f, "const_l1.per_sm", &number))
+        ck_assert_double_eq(number, 2);
+    if (truth_number(f, "const_l1.sms_sharing", &number))
+        ck_assert_double_eq(number, 1);
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_sharing(void)
 {
     TCase *t;
@@ -494,5 +522,6 @@ Suite *suite_truth_sharing(void)
                         (int)COUNT_OF(miscounted));
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
+    tcase_add_test(slow, a_cache_that_rings_do_not_tell_hides_none);
     return suite;
 }

@@ -160,13 +160,17 @@ static double cheapest_of_l2(const struct fact_first_level *n)
 
 /* What it costs to find a line in the cache after the first one.  Where no
  * number of loads pushed out what the first one held, as what was hit there may
- * stay whatever comes, rings that miss it tell.  0: nothing does, and constants
- * may have a cache there that nobody has seen; INFINITY: other loads find L2.
+ * stay whatever comes, rings that miss it tell.  Constants may have a cache
+ * there, and where rings did not tell the first one what pushed lines out of it
+ * may have done so of both.  0: nothing tells; INFINITY: other loads find L2.
  */
 static double next_hit(const struct instances_question *q)
 {
     const struct fact_bracket *const b = fact_bracket(q->lab, level_of(q->row));
     const struct fact_first_level *const n = q->first;
+    const bool hidden = !q->row->same_data && !q->row->memory_is_own;
+    if (hidden && !b->present)
+        return 0;
     if (n->beyond > 0)
         return n->beyond;
     if (b->present)
@@ -188,7 +192,8 @@ static double least_miss(const struct instances_question *q)
  * cache makes the limit.  Where hits are cheaper than what the lines of a whole
  * group cost, the cache is too small for a group, and they alone count.  Code
  * that was not there makes a load a few cycles late, the same each time: what
- * is nearer than a quarter to the least of a miss is a hit.
+ * is nearer than a quarter to the least of a miss is a hit.  Where a cache may
+ * come next that nobody has seen, they alone count, too.
  */
 static struct limits limits_of_pairs(const struct instances_question *q,
                                      const double *cycles, size_t pairs)
@@ -204,6 +209,8 @@ static struct limits limits_of_pairs(const struct instances_question *q,
     const double limit = fmax(first_level_limit(q->first, own, count, hit),
                               first_level_limit(q->first, again, count, hit));
     const double miss = least_miss(q);
+    if (next_hit(q) <= 0)
+        return (struct limits){.first = limit, .next = q->next};
     const double nearer = hit + (miss - hit) / 4;
     struct limits l = {.first = limit};
     if (q->first->hit <= limit)
