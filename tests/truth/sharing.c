@@ -476,10 +476,10 @@ static int drawn(void)
     return text != NULL && atoi(text) > 0 ? atoi(text) : DRAWN;
 }
 
-/* Rings do not tell the first cache of constants, whose lines were hit stay for
- * longer, and what pushes them out does so of the second, too: which costs less
- * than a quarter of the way to L2.  Buggy result: one copy, of two SMs, which
- * is the second cache. */
+/* What pushes lines out of the first cache of constants does so of the second,
+ * too, a hit in which costs less than a quarter of the way to L2.  Buggy
+ * result, where rings did not tell the first one, since what was hit there
+ * stays for longer: one copy, of two SMs, which is the second cache. */
 START_TEST(a_cache_that_rings_do_not_tell_hides_none)
 {
     json_t *const f = truth_findings_of(

@@ -433,7 +433,8 @@ static bool fits_askew(const struct line_question *q, uint64_t line)
         least = u64_max(least, ROW);
     for (uint64_t shorter = line / 2; shorter >= least; shorter /= 2) {
         const struct layout l = lay_askew(q, line, shorter);
-        if (l.more > 0 && lab_ok(q->lab) && fits_settled(q, &l))
+        if (l.more > 0 && !is_hardly_more(&l) && lab_ok(q->lab) &&
+            fits_settled(q, &l))
             return true;
     }
     return false;
