@@ -820,14 +820,15 @@ static struct trace trace_taken(struct cache_question *q,
     return t;
 }
 
-/* The visits of one and of another. */
+/* The visits of one, of which there may be none, and of another. */
 static struct trace trace_joined(struct lab *lab, struct trace one,
                                  struct trace other)
 {
     struct trace both = one;
     both.count += other.count;
     both.visits = lab_alloc(lab, both.count, sizeof *both.visits);
-    memcpy(both.visits, one.visits, one.count * sizeof *one.visits);
+    if (one.count > 0)
+        memcpy(both.visits, one.visits, one.count * sizeof *one.visits);
     memcpy(both.visits + one.count, other.visits,
            other.count * sizeof *other.visits);
     return both;
