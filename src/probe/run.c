@@ -461,7 +461,8 @@ int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,
         return device_copy_in(p->device, to, from, bytes, err);
     if (p->letter == NULL)
         p->letter = xcalloc(1, SEND_LEAST);
-    memcpy(p->letter, from, bytes);
+    if (bytes > 0)
+        memcpy(p->letter, from, bytes);
     return device_copy_in(p->device, to, p->letter, SEND_LEAST, err);
 }
 
