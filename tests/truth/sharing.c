@@ -495,11 +495,11 @@ START_TEST(a_cache_that_rings_do_not_tell_hides_none)
                  "noise={'jitter_cycles': 1.4, 'spike_rate': 0.0021, "
                  "'spike_cycles': 452}"),
         "copies");
-    double number = 0;
-    if (truth_number(f, "const_l1.per_sm", &number))
-        ck_assert_double_eq(number, 2);
-    if (truth_number(f, "const_l1.sms_sharing", &number))
-        ck_assert_double_eq(number, 1);
+    double copies = 0, sms = 0;
+    ck_assert(truth_number(f, "const_l1.per_sm", &copies));
+    ck_assert(truth_number(f, "const_l1.sms_sharing", &sms));
+    ck_assert_double_eq(copies, 2);
+    ck_assert_double_eq(sms, 1);
     json_decref(f);
 }
 END_TEST

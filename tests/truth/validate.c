@@ -40,6 +40,16 @@ static struct validation validated_on(struct profile *profile, const char *name,
     return verdict;
 }
 
+/* Of a changed K20c, whose text is freed. */
+static struct profile *parsed(char *text)
+{
+    struct error err = {0};
+    struct profile *profile = NULL;
+    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
+    free(text);
+    return profile;
+}
+
 /* On the shipped GPU with so many times its noise. */
 static struct validation validated(const char *gpu, double noise, uint64_t seed,
                                    struct results *results)
@@ -605,13 +615,11 @@ START_TEST(short_lines_of_local_memory_overfill)
 {
     static const char *const open[] = {"sets", "ways", "set_bits", "policy"};
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed(
         "k20c", "caches/l1={'line': 32, 'sector': 32, 'policy': 'random', "
                 "'sets': 16, 'ways': 24, 'set_bits': [7, 8, 9, 10]}");
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     truth_results("k20c", &results);
     for (int i = 0; i < 2; i++) {
         const char *const component = i == 0 ? "l1" : "local";
@@ -639,15 +647,13 @@ START_TEST(misses_of_a_large_l1_are_asked_of_local_memory)
 {
     const double times = penalty_told[_i];
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text =
         gpu_changed("k20c", "caches/l1={'line': 128, 'sector': 128, "
                             "'policy': {'kind': 'lru_midpoint', 'behind': 2}, "
                             "'sets': 512, 'ways': 4, "
                             "'set_bits': [7, 8, 9, 10, 11, 12, 13, 14, 15]}");
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     truth_results("k20c", &results);
     for (int i = 0; i < 2; i++) {
         const char *const component = i == 0 ? "l1" : "local";
@@ -813,15 +819,13 @@ START_TEST(halves_of_lines_are_asked_by_constants)
 {
     const double line = _i == 0 ? 256 : 128;
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed(
         "k20c", "caches/icache_l1={'line': 256, 'sector': 256, 'sets': 8, "
                 "'ways': 4, 'policy': 'lru'} caches/const_l15={'line': 128, "
                 "'sector': 128, 'sets': 64, 'ways': 16, 'policy': 'lru', "
                 "'set_bits': [8, 9, 10, 11, 12, 13]}");
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     wish = &quickly;
     truth_results("k20c", &results);
     say_number(&results, "icache_l0", "line", 256);
@@ -855,7 +859,6 @@ END_TEST
 START_TEST(late_hits_are_no_misses_of_code)
 {
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed(
         "k20c", "caches/i0={'line': 64, 'sector': 64, 'sets': 7, 'ways': 16, "
@@ -863,8 +866,7 @@ START_TEST(late_hits_are_no_misses_of_code)
                 "'sets': 84, 'ways': 12, 'policy': 'random'} "
                 "paths/instruction={'i0': 2, 'i1': 140, 'memory': 330} "
                 "paths/instruction/prefetch=4");
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     wish = &quickly;
     truth_results("k20c", &results);
     for (int i = 0; i < 2; i++) {
@@ -959,11 +961,9 @@ static void say_covers(struct results *results, double region, double entries,
 START_TEST(what_an_entry_covers_is_asked)
 {
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed("k20c", "tlbs={'l1': {%s}}", covers[_i].tlb);
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     truth_results("k20c", &results);
     say_covers(&results, covers[_i].region, covers[_i].entries,
                covers[_i].one_set);
@@ -1068,13 +1068,11 @@ static struct count third_of(const char *attribute)
     snprintf(id, sizeof id, "tlb_l3.%s", attribute);
     for (size_t k = 0; k < COUNT_OF(lies); k++) {
         struct results results = {0};
-        struct error err = {0};
         struct profile *profile = NULL;
         if (strcmp(lies[k].attribute, attribute) != 0)
             continue;
         char *const text = gpu_changed("k20c", THREE_TLBS);
-        ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-        free(text);
+        profile = parsed(text);
         truth_results("k20c", &results);
         tell_three_tlbs(&results);
         struct finding *const f = results_edit(&results, "tlb_l3", attribute);
@@ -1124,11 +1122,9 @@ END_TEST
 START_TEST(a_third_tlb_that_is_right_is_no_doubt)
 {
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed("k20c", THREE_TLBS);
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     truth_results("k20c", &results);
     tell_three_tlbs(&results);
     if (_i == 1)
@@ -1376,13 +1372,11 @@ START_TEST(sets_of_the_same_storage_deny_a_size)
     static const struct validation_wish brief = {.means_only = true,
                                                  .brief = true};
     struct results results = {0};
-    struct error err = {0};
     struct profile *profile = NULL;
     char *const text = gpu_changed(
         "k20c", "caches/texture={'line': 128, 'sector': 128, 'sets': 16, "
                 "'ways': 3, 'policy': 'lru', 'set_bits': " UNLIKE_BITS "}");
-    ASSERT_DONE(profile_parse(text, "k20c", &profile, &err), err);
-    free(text);
+    profile = parsed(text);
     truth_results("k20c", &results);
     say_unlike(&results, "texture");
     say_unlike(&results, "readonly");
