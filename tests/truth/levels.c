@@ -113,6 +113,15 @@ static const struct {
      "paths/constant={'const_l1': 18, 'const_l15': 65, 'l2': 281, "
      "'memory': 812}",
      "const_l1.line", 64},
+    /* Lines of 512 B that are more than fit are kept by the cache before. */
+    {"caches/const_l1={'line': 32, 'sector': 32, "
+     "'set_ways': [12, 14, 7, 7, 7, 7, 12]} "
+     "caches/const_l15={'line': 128, 'sector': 32, 'sets': 8, 'ways': 12, "
+     "'policy': 'fifo', 'set_bits': [[7, 10, 12, 14], [8, 10, 12, 15], "
+     "[9, 10, 12, 14]]} "
+     "paths/constant={'const_l1': 33, 'const_l15': 96, 'l2': 504, "
+     "'memory': 742}",
+     "const_l15.line", 128},
     /* Three ways in four keep what came first, for many laps. */
     {"caches/l1={'line': 128, 'sector': 128, 'sets': 32, 'ways': 4, "
      "'policy': {'kind': 'weighted', 'weights': [20, 1, 1, 1]}}",
@@ -179,10 +188,6 @@ static const struct {
      "[9, 11, 14, 15, 16, 17, 19]]} "
      "paths/local={'own': 40, 'l2': 470, 'memory': 947}",
      "local.size", 0, 0},
-    /* Of blocks of 4 KiB two in a row come to the same half of the sets. */
-    {"caches/own={'sets': 4, 'ways': 24, 'set_bits': [[8, 9], "
-     "[12, 13, 14, 15]]} paths/local={'own': 71, 'l2': 328, 'memory': 525}",
-     "local.size_by_change", 0, 0},
     /* Rings end five sixths of the way, and few lines at one distance leave out
      * a set, so that as few of them are left. */
     {"caches/texture={'sector': 64, 'sets': 16, 'ways': 3, 'policy': {'kind': "

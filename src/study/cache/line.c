@@ -52,8 +52,11 @@ struct line_question {
     uint64_t visits; /* loads of a chase that is timed */
     bool torn; /* of the last candidate places of few deny those of many … */
     bool some; /* … or some miss, of which it is not known why */
-    double limit; /* cycles of a look, below which it surely hit … */
-    double told;  /* … as this share of those that hit is */
+    bool kept; /* … or the level before keeps what would tell */
+    uint64_t untold; /* the longest that may be the line, since all that would
+                        tell is kept; 0: there is none */
+    double limit;    /* cycles of a look, below which it surely hit … */
+    double told;     /* … as this share of those that hit is */
 };
 enum { VISITS = 4096 };
 
@@ -222,8 +225,8 @@ static struct shares shares_of(const struct line_question *q,
 
 /* Of too many lines nearly as many miss as there are too many, 40 % with three
  * quarters beyond, under any policy of the model; of what fits, next to none,
- * once it has settled.  What the level before keeps is not too many here; if
- * that leaves none, the limit is below all shares, and the line is in doubt. */
+ * once it has settled.  What the level before keeps is not too many here; -1 if
+ * that leaves none. */
 static double overfull_share(const struct layout *l, const struct shares *s)
 {
     const double more = (double)l->more / (double)(l->count + l->more);
@@ -240,18 +243,20 @@ static const double certain_share = 0.95;
  * where beside others no turn is long enough for so many. */
 enum { SETTLING = 16, SETTLING_BESIDE = 4 };
 
-/* What a ring of a candidate shows: all fit, as many miss as must of lines so
- * long, or fewer, as of a cache larger than its rings told, or where an index
- * is uneven. */
-enum verdict { FITS, SOME_MISS, OVERFULL };
+/* What a ring of a candidate shows: nothing, as the level before keeps it; all
+ * fit, as many miss as must of lines so long, or fewer, as of a cache larger
+ * than its rings told, or where an index is uneven. */
+enum verdict { KEPT, FITS, SOME_MISS, OVERFULL };
 /* From so many on misses are no spikes: those are one load in fifty at most. */
 static const double some_least = 0.05;
 
 static enum verdict verdict_of(const struct layout *l, const struct shares *s)
 {
-    return s->miss > overfull_share(l, s) ? OVERFULL
-           : s->miss > some_least         ? SOME_MISS
-                                          : FITS;
+    const double overfull = overfull_share(l, s);
+    return overfull < 0           ? KEPT
+           : s->miss > overfull   ? OVERFULL
+           : s->miss > some_least ? SOME_MISS
+                                  : FITS;
 }
 
 /* Once the ring has settled, as far as there is time; false if there is none.
@@ -311,8 +316,9 @@ static enum verdict ask_place(const struct line_question *q,
 {
     struct shares s = shares_of(q, l, 1);
     enum verdict v = verdict_of(l, &s);
-    if (v == FITS || s.miss >= certain_share || (v == SOME_MISS && is_free(q)))
-        return v == OVERFULL ? v : FITS;
+    if (v == KEPT || v == FITS || s.miss >= certain_share ||
+        (v == SOME_MISS && is_free(q)))
+        return v == SOME_MISS ? FITS : v;
     *surely = *surely && v != OVERFULL;
     if (settled_shares(q, l, &s))
         v = verdict_of(l, &s);
@@ -440,19 +446,22 @@ static bool fits_askew(const struct line_question *q, uint64_t line)
     return false;
 }
 
-/* True if a cache with lines of `line` bytes or more is overfull at every
- * place, or may be, surely if nearly all loads miss; false if at one all fits,
- * unless that has hardly more lines than fit and one of many more is overfull.
- * Nearly all
- * do of too many lines alone: else more places are asked, where pairs cannot
- * be, and whether shorter lines explain what fits. */
+/*
+ * True if a cache with lines of `line` bytes or more is overfull at every place
+ * that tells, or may be, surely if nearly all loads miss; false if at one all
+ * fits, unless that has hardly more lines than fit and one of many more is
+ * overfull; or if too few places tell.  Nearly all do of too many lines alone:
+ * else more places are asked, where pairs cannot be, and whether shorter lines
+ * explain what fits.
+ */
 static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
 {
     const bool many = q->facts->fits / line > ELEMENTS_MANY;
     const size_t count = many ? PLACES_LEAST : PLACES;
     bool over = false; /* by many more than fit */
+    size_t told = 0, kept = 0;
     *surely = true;
-    q->torn = q->some = false;
+    q->torn = q->some = q->kept = false;
     for (size_t place = 0; lab_ok(q->lab) && place < PLACES_ALL; place++) {
         if (place >= count && (many || *surely || is_free(q)))
             break;
@@ -460,8 +469,12 @@ static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
         if (l.more == 0)
             continue;
         const enum verdict v = ask_place(q, &l, surely);
+        told += v == OVERFULL;
+        kept += v == KEPT;
         if (v == OVERFULL)
             over = over || !is_hardly_more(&l);
+        else if (v == KEPT)
+            continue;
         else if (v == SOME_MISS)
             q->some = true;
         else if (over && is_hardly_more(&l))
@@ -471,7 +484,8 @@ static bool is_overfull(struct line_question *q, uint64_t line, bool *surely)
     }
     if (!*surely && is_denied(q, line))
         return false;
-    return many || is_hashable(q) || !fits_askew(q, line);
+    q->kept = kept > 0 && told < PLACES_LEAST;
+    return !q->kept && (many || is_hashable(q) || !fits_askew(q, line));
 }
 
 /* One that no candidate but the shortest was found to be longer than. */
@@ -534,6 +548,15 @@ static void report_doubt(const struct line_question *q, struct finding *f,
     finding_because(f, why_line_few_places, q->row->bound);
 }
 
+/* Some that are longer than what may be the line are not told from it. */
+static void report_kept(const struct line_question *q, struct finding *f)
+{
+    keep_sector(q);
+    finding_value(f, STATUS_AT_MOST, value_number((double)q->untold));
+    finding_because(f, why_line_kept, q->untold,
+                    level_table[q->row->behind].component);
+}
+
 /* The longest candidate: a cache has four lines at least. */
 static uint64_t longest(const struct fact_bracket *facts)
 {
@@ -568,8 +591,11 @@ static bool conclude(struct line_question *q, struct finding *f, uint64_t line,
 {
     const bool torn = q->torn || q->some;
     const bool absurd = over && is_absurd(q, line);
-    if (over && (torn || places_for(q->row, q->facts, line) < PLACES_LEAST ||
-                 (absurd && q->row->behind != LEVEL_COUNT)))
+    if (q->untold > 0)
+        report_kept(q, f);
+    else if (over &&
+             (torn || places_for(q->row, q->facts, line) < PLACES_LEAST ||
+              (absurd && q->row->behind != LEVEL_COUNT)))
         report_doubt(q, f, line);
     else if (absurd)
         return false;
@@ -586,9 +612,12 @@ static bool find_longest(struct line_question *q, uint64_t least,
 {
     bool over = false;
     *line = 2 * longest(q->facts);
-    while (lab_ok(q->lab) && !over && *line > least) {
-        *line /= 2;
-        over = *line > least && is_overfull(q, *line, surely);
+    while (lab_ok(q->lab) && !over && (*line /= 2) > least) {
+        over = is_overfull(q, *line, surely);
+        if (q->kept)
+            q->untold = u64_max(q->untold, *line);
+        else if (!over) /* nor are longer ones */
+            q->untold = 0;
     }
     return over;
 }
@@ -1007,7 +1036,7 @@ static void ask_line(struct line_question *q, struct finding *f)
      */
     if (is_hashable(q) || !over || !surely || !concluded)
         check_by_pairs(q, f);
-    if (!over && lab_excuse(q->lab) == NULL && lab_ok(q->lab))
+    if (!over && q->untold == 0 && lab_excuse(q->lab) == NULL && lab_ok(q->lab))
         check_shortest(q, f);
     if (!concluded && q->line->bytes == 0)
         finding_none(f, why_line_absurd, line);

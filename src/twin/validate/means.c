@@ -34,15 +34,18 @@ static char *few_lines(struct trying *t, const struct level *l)
         (uint64_t)told_number(&t->told, l->component, "line"), l->apart);
     const uint64_t stride = line * (3 + 2 * rng_below(&t->rng, 3));
     uint64_t count = 3 + rng_below(&t->rng, 2);
-    /* What stands in front holds none of them, each in a line of its own there.
-     */
+    /* What stands in front holds none of them: each is in a line of its own
+     * there, and they are twice as many as it has, since its sets may be
+     * unlike. */
     if (l->front != NULL) {
+        const uint64_t of_front =
+            (uint64_t)told_number(&t->told, l->front, "line");
         const double before = told_number(&t->told, l->front, "size");
         const double size = told_number(&t->told, l->component, "size");
-        const uint64_t apart =
-            u64_max(line, (uint64_t)told_number(&t->told, l->front, "line"));
+        const uint64_t apart = u64_max(line, of_front);
         count = (uint64_t)(fmin(size, (double)l->most) * 0.6 / (double)apart);
-        return size < 4 * before || count < 24 || apart == l->apart
+        return (double)(count * of_front) < 2 * before || count < 24 ||
+                       apart == l->apart
                    ? NULL
                    : xasprintf("chase %s bytes=%" PRIu64 " stride=%" PRIu64
                                " warm=4 visits=%u repeats=49",
