@@ -6,6 +6,11 @@
  * On one SM, moments are those of its own clock.  What concerns several SMs is
  * told by %globaltimer at each start, which may count in coarse steps: the
  * least difference that was seen is reported beside it.
+ *
+ * Loads that are late by chance move the ends of warps, and what comes of the
+ * first and last of many (skews, tail, makespan) is moved by most of that.  So
+ * the grid is launched several times: what a warp, or an SM, takes longer than
+ * at its best is what chance adds, and what is no more than that is a bound.
  */
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +53,8 @@ static const char *const reads_findings[] = {"clock.measured", NULL};
 enum { WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
 /* Of a warp: longer than it takes to hand a block to every SM. */
 enum { STEPS = 32, STEPS_MOST = 512, STEPS_FACTOR = 4 };
+/* Launches of a grid. */
+enum { REPEATS = 5 };
 
 struct kind {
     const char *name, *work;
@@ -102,41 +109,61 @@ static struct finding *finding_of_kind(const struct scheduling_question *q,
 
 enum { PATTERNS = SPANS_MIXED + 1, RESIDENT_MOST = 32 };
 
-/* What the SMs of one repetition show; skews are of blocks, gaps of SMs. */
+/* What the SMs show, in each repetition; skews are of blocks, gaps of SMs. */
 struct occupancy {
-    size_t sms; /* that had blocks */
+    size_t sms; /* that had blocks, in all repetitions */
     size_t resident[RESIDENT_MOST + 1], pattern[PATTERNS];
     double *gaps, *starts, *ends;
     size_t gap_count, skew_count;
-    double makespan, busy; /* cycles: the longest SM; of all blocks */
+    /* Cycles, by repetition: the longest SM; of all blocks; and of each SM,
+     * from its first start to its last end, by SM and repetition. */
+    double *makespan, *busy, *lasting;
+    double late_warps, late_sms; /* cycles that chance adds (late_of) */
 };
 
 /* Blocks of an SM in the order of their numbers; returns how many. */
-static size_t blocks_of_sm(const struct scheduling_question *q, size_t sm,
+static size_t blocks_of_sm(const struct scheduling_question *q,
+                           const struct warp_spans *blocks, size_t sm,
                            struct span *spans)
 {
     size_t count = 0;
-    for (size_t i = 0; i < q->last.count; i++)
-        if (q->last.at[i].sm % q->sms == sm)
-            spans[count++] = q->last.at[i].span;
+    for (size_t i = 0; i < blocks->count; i++)
+        if (blocks->at[i].sm % q->sms == sm)
+            spans[count++] = blocks->at[i].span;
     return count;
 }
 
-static void add_sm(struct occupancy *o, const struct span *spans, size_t count)
+/* Returns how long the SM was at it, cycles. */
+static double add_sm(struct occupancy *o, size_t repeat,
+                     const struct span *spans, size_t count)
 {
     const size_t at_once = spans_at_once(spans, count);
     const double gap = spans_gap(spans, count);
     struct span all = span_none;
     for (size_t i = 0; i < count; i++) {
         span_hold(&all, spans[i].start, spans[i].end);
-        o->busy += span_length(&spans[i]);
+        o->busy[repeat] += span_length(&spans[i]);
     }
     o->sms++;
     o->resident[at_once < RESIDENT_MOST ? at_once : RESIDENT_MOST]++;
     o->pattern[spans_pattern(spans, count, at_once)]++;
-    o->makespan = fmax(o->makespan, span_length(&all));
+    o->makespan[repeat] = fmax(o->makespan[repeat], span_length(&all));
     if (!isnan(gap))
         o->gaps[o->gap_count++] = gap;
+    return span_length(&all);
+}
+
+static void add_repeat(const struct scheduling_question *q, struct occupancy *o,
+                       size_t repeat)
+{
+    const struct warp_spans blocks = timelines_blocks(q->lab, &q->t, repeat);
+    struct span *const spans = lab_alloc(q->lab, blocks.count, sizeof *spans);
+    for (size_t sm = 0; sm < q->sms; sm++) {
+        const size_t count = blocks_of_sm(q, &blocks, sm, spans);
+        if (count > 0)
+            o->lasting[sm * q->t.repeats + repeat] =
+                add_sm(o, repeat, spans, count);
+    }
 }
 
 /* Warps of a block are rows in a row. */
@@ -153,6 +180,39 @@ static void add_skews(struct occupancy *o, const struct warp_span *warps,
     o->ends[o->skew_count++] = span_length(&ends);
 }
 
+/* What the same takes longer in a repetition than in its shortest, the median:
+ * `lasting` is by thing and repetition. */
+static double late_of(const struct scheduling_question *q,
+                      const double *lasting, size_t things)
+{
+    const size_t repeats = q->t.repeats;
+    double *const late = lab_alloc(q->lab, things * repeats, sizeof *late);
+    for (size_t i = 0; i < things * repeats; i++)
+        late[i] =
+            lasting[i] - stats_min(lasting + i / repeats * repeats, repeats);
+    return stats_median(late, things * repeats);
+}
+
+/* Of a block the one of its warps that is latest. */
+static double late_warps(const struct scheduling_question *q)
+{
+    const struct timelines *const t = &q->t;
+    const size_t each = t->count / t->repeats, blocks = each / q->warps;
+    double *const latest =
+        lab_alloc(q->lab, blocks * t->repeats, sizeof *latest);
+    for (size_t w = 0; w < blocks * q->warps; w++) {
+        double least = INFINITY;
+        for (size_t r = 0; r < t->repeats; r++)
+            least = fmin(least, span_length(&t->warps[r * each + w].span));
+        for (size_t r = 0; r < t->repeats; r++) {
+            double *const own = &latest[w / q->warps * t->repeats + r];
+            *own =
+                fmax(*own, span_length(&t->warps[r * each + w].span) - least);
+        }
+    }
+    return stats_median(latest, blocks * t->repeats);
+}
+
 static struct occupancy occupancy_of(const struct scheduling_question *q)
 {
     const struct timelines *const t = &q->t;
@@ -160,16 +220,16 @@ static struct occupancy occupancy_of(const struct scheduling_question *q)
         .gaps = lab_alloc(q->lab, t->count, sizeof *o.gaps),
         .starts = lab_alloc(q->lab, t->count, sizeof *o.starts),
         .ends = lab_alloc(q->lab, t->count, sizeof *o.ends),
+        .makespan = lab_alloc(q->lab, t->repeats, sizeof *o.makespan),
+        .busy = lab_alloc(q->lab, t->repeats, sizeof *o.busy),
+        .lasting = lab_alloc(q->lab, q->sms * t->repeats, sizeof *o.lasting),
     };
-    struct span *const spans = lab_alloc(q->lab, q->last.count, sizeof *spans);
-    for (size_t sm = 0; sm < q->sms; sm++) {
-        const size_t count = blocks_of_sm(q, sm, spans);
-        if (count > 0)
-            add_sm(&o, spans, count);
-    }
-    for (size_t i = 0; i < t->count; i += q->warps)
-        if (t->warps[i].repeat == t->repeats - 1)
-            add_skews(&o, t->warps + i, q->warps);
+    for (size_t r = 0; r < t->repeats; r++)
+        add_repeat(q, &o, r);
+    for (size_t i = 0; i + q->warps <= t->count; i += q->warps)
+        add_skews(&o, t->warps + i, q->warps);
+    o.late_warps = late_warps(q);
+    o.late_sms = late_of(q, o.lasting, q->sms);
     return o;
 }
 
@@ -224,7 +284,9 @@ static void report_policy(const struct scheduling_question *q,
     else
         finding_none(resident, why_resident_differ, o->resident[at_once],
                      o->sms, at_once);
-    if (agree(o, o->pattern, pattern))
+    if (pattern == SPANS_MIXED && o->late_warps > 0)
+        finding_none(policy, why_late_by_launch, o->late_warps);
+    else if (agree(o, o->pattern, pattern))
         finding_value(policy, STATUS_MEASURED, value_text(name));
     else
         finding_none(policy, why_patterns_differ, o->pattern[pattern], o->sms,
@@ -232,18 +294,74 @@ static void report_policy(const struct scheduling_question *q,
 }
 
 /* The median, with the quarters beside it, between which half of them lie. */
-static void report_typical(const struct scheduling_question *q,
-                           const char *attribute, const double *values,
-                           size_t n)
+static struct finding *report_typical(const struct scheduling_question *q,
+                                      const char *attribute,
+                                      const double *values, size_t n)
 {
     struct finding *const f = finding_of_kind(q, attribute);
     if (n == 0) {
         finding_none(f, why_none_followed);
-        return;
+        return f;
     }
     finding_measured(f, stats_median(values, n));
     finding_interval(f, stats_quantile(values, n, 0.25),
                      stats_quantile(values, n, 0.75), 0.5);
+    return f;
+}
+
+/* Warps that are late by chance end later than the others, and they write down
+ * when at other moments, so that a block ends sooner or later after that. */
+static void report_gap(const struct scheduling_question *q,
+                       const struct occupancy *o)
+{
+    struct finding *const f =
+        report_typical(q, "block_gap", o->gaps, o->gap_count);
+    const double late = o->late_warps;
+    if (o->gap_count == 0 || late == 0)
+        return;
+    finding_interval(f, fmax(0, f->interval[0] - late), f->interval[1] + late,
+                     -1);
+    if (late > f->value.number)
+        finding_doubt(f, lab_text(q->lab, why_late_by_launch, late));
+}
+
+static void bound_by_chance(struct finding *f, double most, double late)
+{
+    finding_value(f, STATUS_AT_MOST, value_number(most));
+    f->has_interval = false;
+    f->confidence = -1;
+    finding_because(f, why_late_by_launch, late);
+}
+
+static void report_ends(const struct scheduling_question *q,
+                        const struct occupancy *o)
+{
+    struct finding *const f =
+        report_typical(q, "warp_end_skew", o->ends, o->skew_count);
+    const double late = o->late_warps;
+    if (o->skew_count == 0 || late == 0)
+        return;
+    if (late > f->value.number / 2)
+        bound_by_chance(f, f->interval[1], late);
+    else
+        finding_interval(f, f->interval[0] - late, f->interval[1], -1);
+}
+
+/* Of repetitions that show the last of many: it is later than the others by
+ * about three times what chance adds to each; what is no more is a bound.
+ * `unit` is what a cycle is of `values`, which are `least` at least. */
+static void report_last(const struct scheduling_question *q,
+                        const struct occupancy *o, struct finding *f,
+                        const double *values, double unit, double least)
+{
+    enum { OF_MANY = 3 };
+    const size_t n = q->t.repeats;
+    const double low = stats_min(values, n) - OF_MANY * o->late_sms * unit;
+    const double high = stats_max(values, n);
+    finding_measured(f, stats_median(values, n));
+    finding_interval(f, low, high, -1);
+    if (o->late_sms > 0 && low <= least)
+        bound_by_chance(f, high, o->late_sms);
 }
 
 static void report_makespan(const struct scheduling_question *q,
@@ -252,23 +370,23 @@ static void report_makespan(const struct scheduling_question *q,
     const double places =
         (double)(commonest(o->resident, COUNT_OF(o->resident)) * q->sms);
     struct finding *const f = finding_of_kind(q, "makespan_over_ideal");
-    finding_measured(f, o->makespan * places / o->busy);
+    double *const over = lab_alloc(q->lab, q->t.repeats, sizeof *over);
+    for (size_t r = 0; r < q->t.repeats; r++)
+        over[r] = o->makespan[r] * places / o->busy[r];
+    report_last(q, o, f, over, 1 / stats_median(o->makespan, q->t.repeats), 1);
     finding_protocol(f, "ideal",
                      value_text("all places of all SMs taken to the end"));
 }
 
 /* From the first SM that has nothing left to the end of all, ns. */
-static void report_tail(const struct scheduling_question *q)
+static double tail_of(const struct scheduling_question *q, size_t repeat,
+                      double hz)
 {
-    double hz, first_idle = INFINITY, end = 0;
-    struct finding *const f = finding_of_kind(q, "tail");
-    if (!lab_number(q->lab, "clock", "measured", &hz)) {
-        finding_none(f, "%s", lab_why_unknown(q->lab, "clock", "measured"));
-        return;
-    }
+    const struct warp_spans blocks = timelines_blocks(q->lab, &q->t, repeat);
+    double first_idle = INFINITY, end = 0;
     double *const last = lab_alloc(q->lab, q->sms, sizeof *last);
-    for (size_t i = 0; i < q->last.count; i++) {
-        const struct warp_span *const b = &q->last.at[i];
+    for (size_t i = 0; i < blocks.count; i++) {
+        const struct warp_span *const b = &blocks.at[i];
         double *const own = &last[b->sm % q->sms];
         *own = fmax(*own, b->ns + 1e9 * span_length(&b->span) / hz);
     }
@@ -276,7 +394,22 @@ static void report_tail(const struct scheduling_question *q)
         first_idle = last[i] > 0 ? fmin(first_idle, last[i]) : first_idle;
         end = fmax(end, last[i]);
     }
-    finding_measured(f, round(end - first_idle));
+    return round(end - first_idle);
+}
+
+static void report_tail(const struct scheduling_question *q,
+                        const struct occupancy *o)
+{
+    double hz;
+    struct finding *const f = finding_of_kind(q, "tail");
+    if (!lab_number(q->lab, "clock", "measured", &hz)) {
+        finding_none(f, "%s", lab_why_unknown(q->lab, "clock", "measured"));
+        return;
+    }
+    double *const tails = lab_alloc(q->lab, q->t.repeats, sizeof *tails);
+    for (size_t r = 0; r < q->t.repeats; r++)
+        tails[r] = tail_of(q, r, hz);
+    report_last(q, o, f, tails, 1e9 / hz, 0);
 }
 
 /* ---- how the first blocks are handed out ---- */
@@ -427,11 +560,11 @@ static void report_kind(const struct scheduling_question *q,
                         const struct occupancy *o)
 {
     report_policy(q, o);
-    report_typical(q, "block_gap", o->gaps, o->gap_count);
+    report_gap(q, o);
     report_typical(q, "warp_start_skew", o->starts, o->skew_count);
-    report_typical(q, "warp_end_skew", o->ends, o->skew_count);
+    report_ends(q, o);
     report_makespan(q, o);
-    report_tail(q);
+    report_tail(q, o);
     /* Of the arithmetic kernel, whose blocks take the longest to make room. */
     if (!q->kind->first_blocks)
         return;
@@ -471,8 +604,9 @@ static void scheduling_ask_kind(struct scheduling_question *q)
     struct lab *const lab = q->lab;
     for (unsigned steps = STEPS;; steps *= STEPS_FACTOR) {
         q->t = timelines_measure(
-            lab, "work=%s blocks=%zu warps=%zu lanes=%u steps=%u repeats=1",
-            q->kind->work, q->sms * q->blocks, q->warps, q->kind->lanes, steps);
+            lab, "work=%s blocks=%zu warps=%zu lanes=%u steps=%u repeats=%d",
+            q->kind->work, q->sms * q->blocks, q->warps, q->kind->lanes, steps,
+            REPEATS);
         if (!lab_ok(lab))
             return;
         q->last = timelines_blocks(lab, &q->t, q->t.repeats - 1);
