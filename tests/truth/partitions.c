@@ -512,6 +512,18 @@ static const struct gpu full_parts[] = {
      .size = MIB / 8,
      .index = "caches/i0={'line':128,'sets':3,'ways':10,'policy':'random'} "
               "paths/instruction={'i0':4,'memory':138}"},
+    /* Within 1 MiB two of the XORs that tell slices apart are one.  Buggy
+     * result: 80004 to 84197 B. */
+    {.name = "sets that bits from above choose",
+     .partitions = PARTED("[12, 13, 14, 16, 17, 19]", "190"),
+     .policy = "{'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0}",
+     .sms = 5,
+     .size = 327680,
+     .index = "caches/l2/sets=512 caches/l2/ways=5 "
+              "caches/l2/slices={'modulo':1,'from_bit':8,"
+              "'bits':[[8,11,12,14,15,17,19,20,21,22,23,24],"
+              "[8,9,11,12,14,15,22,23,24],"
+              "[8,9,10,11,12,14,15,17,19,21,23,25]]} memory_bytes=268435456"},
 };
 
 START_TEST(a_part_holds_no_more_than_fits)

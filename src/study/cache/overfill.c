@@ -645,6 +645,7 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
         const bool first = asked++ == 0;
         if (first && seen.lines < before.lines + reach_of(q, h))
             return;
+        q->uneven = true;
         h->all = seen;
         h->least = fmax(h->least, seen.lines - reach_of(q, h));
         h->agrees = !first && occupancy_join(&before, &seen, &h->all);
@@ -733,11 +734,23 @@ static uint64_t count_sms(const char *list)
  * costs more. */
 static const double late_most = 0.05;
 
+/* Lines of one home that overfill a part lie so near to each other that bits
+ * from above may deal them to half of its sets. */
+static bool is_near(const struct flood *q, const struct dose *once)
+{
+    return 2 * WIDER * once->pool * q->line < WIDEST;
+}
+
 /* Pages of the largest pool that may be asked: twice what overfills a part that
- * is twice as large as rings told. */
+ * is twice as large as rings told; or, of few lines, of those that are strewn.
+ */
 static bool take_homes(struct flood *q)
 {
-    const uint64_t bytes = 8 * overfill_of(q, 1, 0).pool * q->line;
+    const struct dose once = overfill_of(q, 1, 0);
+    const uint64_t strewn = 2 * WIDER * primes[0] * once.pool * q->line;
+    const uint64_t bytes = is_near(q, &once)
+                               ? u64_min(strewn, strewn_most(q) * q->line)
+                               : 8 * once.pool * q->line;
     const size_t pages = u64_within(1, bytes / HOMES_PAGE, HOMES_MOST);
     q->homes = homes_learn(q->lab, q->line, pages);
     q->most = pages * HOMES_PAGE / 2 / q->line;
@@ -755,8 +768,11 @@ static bool ask_part(struct flood *q, int side, struct held *h)
     q->limit = hits_limit(sides->hit, sides->hit + sides->miss) +
                fact_trace(q->lab)->cycles;
     const struct dose once = overfill(q, LOOKS_OF_PART, h);
-    if ((side == 0 || q->uneven) && lab_ok(q->lab))
+    const bool again = side == 0 || q->uneven;
+    if (again && lab_ok(q->lab))
         ask_again(q, &once, h);
+    if (again && lab_ok(q->lab) && h->agrees && is_near(q, &once))
+        ask_strewn(q, &once, h);
     return lab_ok(q->lab) && q->late < late_most;
 }
 
