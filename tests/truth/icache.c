@@ -1405,6 +1405,27 @@ START_TEST(what_chance_keeps_nearer_hides_no_sharing)
 }
 END_TEST
 
+/* A call brings two lines that come to one set of two random ways, so that one
+ * may push out the other.  Expected: no shape.  Buggy result: lines of 256 B,
+ * as one way of sets that foretell nine calls in ten. */
+START_TEST(one_way_leaves_chance_no_choice)
+{
+    json_t *const findings = truth_findings_seeded(
+        gpu_made("sms=1 caches={} caches/i0={'line': 128, 'sets': 6, "
+                 "'ways': 15, 'policy': 'nru'} "
+                 "caches/i1={'line': 64, 'sector': 64, 'sets': 256, 'ways': 2, "
+                 "'policy': 'random', "
+                 "'set_bits': [7, 8, 9, 10, 11, 12, 13, 14]} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 10, 'i1': 55, 'memory': 352} "
+                 "noise={'jitter_cycles': 0.39, 'spike_rate': 0.00197, "
+                 "       'spike_cycles': 334}"),
+        3, "icache");
+    truth_unmeasured(findings, "icache_l1.line", "no sets, ways and policy");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_icache(void)
 {
     TCase *t;
@@ -1473,5 +1494,6 @@ Suite *suite_truth_icache(void)
     tcase_add_test(slow, chance_is_alike_within_a_bound);
     tcase_add_test(slow, a_cache_that_is_nearly_as_large_as_all_code_is_seen);
     tcase_add_test(slow, calls_that_are_in_time_deny_no_chance);
+    tcase_add_test(t, one_way_leaves_chance_no_choice);
     return suite;
 }

@@ -926,15 +926,17 @@ static bool would_overflow(const struct cache_question *q,
     return more - 3 * sqrt(more) > late_most(q, fit->fitting);
 }
 
-/* Of fewer ways chance and noise may be what no model has; but not if sets that
- * should fit overflow, too: then they have unlike many, which equal ones of
- * their mean foretell nearly as well. */
+/* Of fewer ways chance and noise may be what no model has; but not of one way,
+ * which leaves chance no choice; nor if sets that should fit overflow, too:
+ * then they have unlike many, which equal ones of their mean foretell nearly as
+ * well.
+ */
 static bool is_shown(const struct cache_question *q,
                      const struct trace_fit *fit)
 {
     if (fit->model_ways <= WAYS_SHOWN && !is_disturbed(fit))
         return true;
-    return !overflows(q, fit) &&
+    return fit->model_ways > 1 && !overflows(q, fit) &&
            (fit->model_ways <= WAYS_SHOWN ||
             (!is_uncertain(fit) && would_overflow(q, fit)));
 }

@@ -391,6 +391,18 @@ static int try_subject(struct trying *t, const struct subject *row)
     return status != 0 && trying_excused(t) ? 0 : status;
 }
 
+/* Code that lies in a cache of constants. */
+static void compare_code(struct trying *t)
+{
+    static const char *const components[] = {"icache_l0", "icache_l1",
+                                             "icache_l15"};
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+        const char *const storage = twin_storage(&t->told, components[i]);
+        if (strcmp(storage, components[i]) != 0)
+            compare_storage(t, components[i], storage);
+    }
+}
+
 int try_structure(struct trying *t)
 {
     int status = 0;
@@ -398,5 +410,7 @@ int try_structure(struct trying *t)
                        i < sizeof subjects / sizeof *subjects;
          i++)
         status = try_subject(t, &subjects[i]);
+    if (status == 0)
+        compare_code(t);
     return status;
 }
