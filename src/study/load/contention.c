@@ -457,5 +457,6 @@ const struct study study_contention = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
+    .averages = TEXTS("contention.latency_by_*", "contention.throughput_by_*"),
     .run = contention_run,
 };
