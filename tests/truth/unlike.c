@@ -926,6 +926,34 @@ START_TEST(what_is_nearer_is_no_change)
 }
 END_TEST
 
+/* What was loaded again and again stays in spite of all that is loaded since:
+ * four lines of 128 were slow, twice 512 B apart.  Buggy result: 512 B. */
+START_TEST(two_distances_are_no_sector)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=8 clock_khz=1400000 memory_bytes=4294967296 "
+                 "caches/l1={'sets': 32, 'ways': 2, 'policy': 'plru'} "
+                 "caches/l2={'line': 128, 'sector': 128, 'sets': 178, "
+                 "'ways': 22, 'scope': 'gpu', "
+                 "'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0},"
+                 " 'partitions': {'bits': [13, 15, 16, 17, 19], "
+                 "'far_cycles': 240}} "
+                 "caches/const_l1={'line': 64, 'sets': 1, 'ways': 16, "
+                 "'policy': 'plru'} "
+                 "paths/global.ca={'l1': [45, 66, 280], 'l2': [380, 401, 615], "
+                 "'memory': [942, 963, 1177]} "
+                 "paths/global.cg={'l2': [380, 401, 615], "
+                 "'memory': [942, 963, 1177]} "
+                 "paths/constant={'const_l1': 33, 'l2': 380, 'memory': 942} "
+                 "isa/default/O3=7 warp_schedulers=4 "
+                 "shared_memory={'bytes': 65536, 'latency': 33, "
+                 "'conflict_cycles': 23}"),
+        "sector");
+    truth_unmeasured(findings, "l2.sector", "hardly any load was slow");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -936,6 +964,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_test(t, what_is_asked_for_of_all_that_fits_bounds_the_size);
     tcase_add_test(t, what_is_nearer_is_no_change);
     tcase_add_test(t, a_line_longer_than_any_is_not_told);
+    tcase_add_test(t, two_distances_are_no_sector);
     t = suite_slow(suite, 180);
     tcase_add_loop_test(t, what_misled_is_told, QUICK, COUNT_OF(unlikes));
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 1,

@@ -99,8 +99,14 @@ static void count_gaps(const struct laps_seen *seen, size_t *gaps)
     }
 }
 
-/* The commonest distance and how many of all distances it is. */
-static size_t commonest(const struct laps_seen *seen, double *share)
+/* The commonest distance, in elements, how many of all distances it is, and how
+ * much of all that was looked at these are. */
+struct common_gap {
+    size_t elements;
+    double share, covers;
+};
+
+static struct common_gap commonest(const struct laps_seen *seen)
 {
     size_t gaps[LARGEST / ELEMENT + 1] = {0}, best = 0, total = 0;
     count_gaps(seen, gaps);
@@ -109,8 +115,12 @@ static size_t commonest(const struct laps_seen *seen, double *share)
         if (gaps[i] > gaps[best])
             best = i;
     }
-    *share = total > 0 ? (double)gaps[best] / (double)total : 0;
-    return best;
+    return (struct common_gap){
+        .elements = best,
+        .share = total > 0 ? (double)gaps[best] / (double)total : 0,
+        .covers = total > 0
+                      ? (double)(gaps[best] * best) / (double)seen->elements
+                      : 0};
 }
 
 /* True if what misses this level never asks for less. */
@@ -124,15 +134,22 @@ static bool is_bound(const struct lab *lab, const struct level_row *row,
 /* Spikes split a distance in two, and a survivor of the flush joins two; both
  * are rare where this method works at all. */
 static const double share_least = 0.6;
+/* Of one or two distances nobody knows what lies between: something keeps
+ * nearly all. */
+static const double covers_least = 0.25;
 
 static void conclude(const struct lab *lab, struct finding *f,
                      const struct level_row *row, struct fact_sector *facts,
                      const struct laps_seen *seen)
 {
-    double share;
-    const size_t gap = commonest(seen, &share);
-    if (gap == 0 || share < share_least) {
-        finding_none(f, why_sector_irregular, 100 * share);
+    const struct common_gap common = commonest(seen);
+    const size_t gap = common.elements;
+    if (gap == 0 || common.share < share_least) {
+        finding_none(f, why_sector_irregular, 100 * common.share);
+        return;
+    }
+    if (common.covers < covers_least) {
+        finding_none(f, why_sector_kept);
         return;
     }
     if ((gap & (gap - 1)) != 0) {
@@ -225,6 +242,12 @@ static void sector_of_lanes(struct lab *lab, const struct level_row *row)
     finding_interval(f, (double)bytes, (double)bytes, -1);
 }
 
+static bool is_regular(const struct laps_seen *seen)
+{
+    const struct common_gap common = commonest(seen);
+    return common.share >= share_least && common.covers >= covers_least;
+}
+
 /* Laps over the elements, until one tells. */
 static const char *look_often(struct lab *lab, const struct level_row *row,
                               uint64_t shift, const struct miss_rule *rule,
@@ -232,21 +255,19 @@ static const char *look_often(struct lab *lab, const struct level_row *row,
 {
     const char *const text = lab_sector_trace(lab, row, shift);
     const char *experiment = NULL;
-    double share = 0;
+    bool regular = false;
     *seen = (struct laps_seen){0};
-    for (int i = 0; lab_ok(lab) && i < LAPS && share < share_least; i++) {
+    for (int i = 0; lab_ok(lab) && i < LAPS && !regular; i++) {
         experiment = look_again(lab, text, rule, seen);
-        if (i == 0)
-            commonest(seen, &share);
+        regular = i == 0 && is_regular(seen);
     }
     return experiment;
 }
 
 static bool is_told(const struct laps_seen *seen)
 {
-    double share;
-    const size_t gap = commonest(seen, &share);
-    return gap > 0 && (gap & (gap - 1)) == 0 && share >= share_least;
+    const size_t gap = commonest(seen).elements;
+    return gap > 0 && (gap & (gap - 1)) == 0 && is_regular(seen);
 }
 
 /* Rings that are too large for L2, too, or that lie in a far part of it, say
@@ -285,9 +306,8 @@ enum { FETCH_LEAST = 32 };
 static bool may_have_kept(const struct level_row *row,
                           const struct laps_seen *seen)
 {
-    double share;
     return !row->of_sm && (!is_told(seen) ||
-                           commonest(seen, &share) * row->apart > FETCH_LEAST);
+                           commonest(seen).elements * row->apart > FETCH_LEAST);
 }
 
 static const char *look(struct lab *lab, const struct level_row *row,
