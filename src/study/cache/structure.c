@@ -1153,12 +1153,15 @@ static void take_over(struct structure_question *q, const char *other)
     }
 }
 
-/* Whether random calls were foretold by nothing, or by what cannot be. */
+/* Whether random calls were foretold by nothing, or by what cannot be, or is
+ * but a bound. */
 static bool is_irregular(const struct finding *f)
 {
-    return f != NULL && f->status == STATUS_NOT_MEASURED &&
-           (strcmp(f->because, why_code_irregular) == 0 ||
-            strcmp(f->because, why_code_shorter) == 0);
+    if (f == NULL || f->because == NULL)
+        return false;
+    return (f->status == STATUS_NOT_MEASURED &&
+            strcmp(f->because, why_code_irregular) == 0) ||
+           strcmp(f->because, why_code_shorter) == 0;
 }
 
 /* Says of the code's cache what it did not tell itself; NULL: nothing. */
@@ -1194,6 +1197,8 @@ static void tell_code(struct structure_question *q)
         finding_set(line, STATUS_DERIVED, value_number((double)q->line), "B");
     for (size_t i = 0; i < COUNT_OF(told); i++)
         tell_of_code(q, code, told[i], lab_found(q->lab, component, told[i]));
+    tell_of_code(q, code, "size",
+                 lab_proposal(q->lab, "structure", component, "size"));
 }
 
 /* Why the sets of a level cannot be asked for; NULL if they can. */

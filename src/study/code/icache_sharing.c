@@ -352,17 +352,18 @@ static void void_chance(const struct code_load *l, const char *why)
         void_one(l, "policy", why);
 }
 
-/* If lines are shorter neither they nor sets are what calls show, and ways are
- * but a bound; if they may be, all are bounds. */
-static void judge_lines(const struct code_load *l)
+/* If lines are shorter neither they nor sets are what calls show, and ways and
+ * size are but bounds, since a set may hold a part of one more call; if they
+ * may be, all are bounds.  True: they are not. */
+static bool judge_lines(const struct code_load *l)
 {
     const char *const component = code_components[l->i];
     const char *why = why_code_shorter;
     if (!has_lines_of_nearer(l))
-        return;
+        return true;
     const enum comes comes = lines_come(l);
     if (!lab_ok(l->lab) || comes == COMES_WHOLE)
-        return;
+        return lab_ok(l->lab);
     if (comes == COMES_IN_PARTS) {
         void_one(l, "line", why);
         void_one(l, "sets", why);
@@ -373,6 +374,8 @@ static void judge_lines(const struct code_load *l)
     }
     void_chance(l, why);
     bound(l, "ways", STATUS_AT_LEAST, why);
+    bound(l, "size", STATUS_AT_LEAST, why);
+    return false;
 }
 
 /* Whether they push code out, a tenth at least, and what is missed without.  Of
@@ -432,10 +435,9 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     if (shared)
         value_push(&list, value_text("const_l15"));
     finding_value(f, STATUS_MEASURED, list);
-    if (shared && l->level->exact && l->level->size > CONSTANTS)
+    if (shared && judge_lines(l) && l->level->exact &&
+        l->level->size > CONSTANTS)
         propose_size(l, f);
-    if (shared)
-        judge_lines(l);
 }
 
 /* ---- warps ------------------------------------------------------------ */
