@@ -525,6 +525,24 @@ static void remember_around(struct trace_search *t, struct trace_model c)
         remember_ways(t, c);
 }
 
+/* Victims of chance leave of lines nearly as many where twice or three times as
+ * many sets have as much less room each. */
+static void remember_split(struct trace_search *t, const struct trace_model *of)
+{
+    enum { PARTS_MOST = 3 };
+    for (uint64_t parts = 2; parts <= PARTS_MOST; parts++) {
+        struct trace_model more = *of, fewer = *of;
+        more.sets *= parts;
+        more.ways = (of->ways + parts / 2) / parts;
+        if (more.ways > 0)
+            remember_ways(t, more);
+        fewer.sets /= parts;
+        fewer.ways *= parts;
+        if (of->sets % parts == 0)
+            remember_ways(t, fewer);
+    }
+}
+
 /* Shapes are compared by few policies, and only the best of them is thought of
  * with all, and of chance with all ways: another may turn out better than it,
  * and be better yet with one of those.  What is wrong about more than the clock
@@ -538,6 +556,7 @@ static void remember_of_likeliest(struct trace_search *t)
         remember_policies(t, c);
         remember_weighted(t, &c);
         remember_ways(t, c);
+        remember_split(t, &c);
     } else if (trace_rival_agrees(r, &t->outcome) < 1 - TRACE_WRONG)
         remember_around(t, c);
     else
