@@ -634,7 +634,9 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
     struct dose d = *once;
     unsigned asked = 0;
     d.looks /= 2;
-    d.members = d.pool *= WIDER;
+    /* Two homes lie twice as wide; and of a tenth that is there little shows.
+     */
+    d.members = d.pool *= q->side == WHOLE ? WIDER : 1;
     d.paired = u64_is_power(q->line);
     for (size_t i = 0; lab_ok(q->lab) && asked < 2 && i < COUNT_OF(primes);
          i++) {
@@ -747,7 +749,7 @@ static bool is_near(const struct flood *q, const struct dose *once)
 static bool take_homes(struct flood *q)
 {
     const struct dose once = overfill_of(q, 1, 0);
-    const uint64_t strewn = 2 * WIDER * primes[0] * once.pool * q->line;
+    const uint64_t strewn = 2 * primes[0] * once.pool * q->line;
     const uint64_t bytes = is_near(q, &once)
                                ? u64_min(strewn, strewn_most(q) * q->line)
                                : 8 * once.pool * q->line;
