@@ -546,18 +546,24 @@ static void ask_warps(const struct code_load *l, struct finding *f)
 /* ---- SMs -------------------------------------------------------------- */
 
 /* How many of some SMs push our code out: those of a group in which all
- * together do. */
+ * together do.  Of a few that do not among many that do some did not by chance:
+ * they are asked again. */
 static uint64_t sharing_among(const struct code_load *l, uint64_t from,
                               uint64_t to)
 {
-    const char *others[GROUP];
+    const char *others[GROUP] = {0};
+    bool shares[GROUP] = {0};
+    const uint64_t count = to - from;
     uint64_t sharing = 0;
-    for (uint64_t sm = from; sm < to; sm++)
-        others[sm - from] = lab_text(l->lab, "code@0.%" PRIu64, sm);
-    if (!others_push_out(l, others, to - from))
+    for (uint64_t i = 0; i < count; i++)
+        others[i] = lab_text(l->lab, "code@0.%" PRIu64, from + i);
+    if (!others_push_out(l, others, count))
         return 0;
-    for (uint64_t i = 0; lab_ok(l->lab) && i < to - from; i++)
-        sharing += other_pushes_out(l, others[i]);
+    for (uint64_t i = 0; lab_ok(l->lab) && i < count; i++)
+        sharing += shares[i] = other_pushes_out(l, others[i]);
+    const bool most = 2 * sharing > count;
+    for (uint64_t i = 0; lab_ok(l->lab) && most && i < count; i++)
+        sharing += !shares[i] && other_pushes_out(l, others[i]);
     return sharing;
 }
 
