@@ -224,7 +224,10 @@ START_TEST(pascal_and_turing_pause_between_blocks)
     static const char id[] = "scheduling.block_gap_memory";
     ck_assert_double_eq_tol(number(PASCAL, id), 2000, 200);
     ck_assert_double_eq_tol(number(TURING, id), 2000, 200);
-    ck_assert_double_le(number(AMPERE, id), 200);
+    /* Late loads are later than that, so that it is in doubt. */
+    ck_assert_double_le(json_number_value(json_object_get(
+                            json_object_get(reports[AMPERE], id), "value")),
+                        200);
 }
 END_TEST
 

@@ -405,7 +405,8 @@ END_TEST
  * Elements as near as sectors are more than one trace goes over; and of a ring
  * that ends the first cache keeps a few bytes now and then, so that its size is
  * but a bound.
- * Expected: latencies change where the cache ends, or not before.
+ * Expected: latencies change where the cache ends, or not before; of lines that
+ * are known so few fit that the first one keeps too many of them to tell.
  * Buggy result: not asked for.
  */
 static const char *const changing[] = {
@@ -430,8 +431,13 @@ START_TEST(changes_are_seen_of_bounds)
     const double bytes = json_number_value(json_object_get(f, "value"));
     const bool bound = strcmp(json_string_value(json_object_get(f, "status")),
                               "at_least") == 0;
-    ck_assert_double_ge(bytes, 18432 - 6 * 384);
-    ck_assert_double_le(bytes, bound ? 18432 : 18432 + 3 * 384);
+    if (_i == 0 || json_object_get(f, "value") != NULL) {
+        ck_assert_double_ge(bytes, 18432 - 6 * 384);
+        ck_assert_double_le(bytes, bound ? 18432 : 18432 + 3 * 384);
+    } else {
+        truth_unmeasured(findings, "const_l15.size_by_change",
+                         "the level before keeps");
+    }
     json_decref(findings);
 }
 END_TEST
