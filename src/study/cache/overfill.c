@@ -634,8 +634,7 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
     struct dose d = *once;
     unsigned asked = 0;
     d.looks /= 2;
-    /* Two homes lie twice as wide; and of a tenth that is there little shows.
-     */
+    /* Of a part fewer do: of a tenth that is there looks would tell little. */
     d.members = d.pool *= q->side == WHOLE ? WIDER : 1;
     d.paired = u64_is_power(q->line);
     for (size_t i = 0; lab_ok(q->lab) && asked < 2 && i < COUNT_OF(primes);

@@ -929,8 +929,7 @@ static bool would_overflow(const struct cache_question *q,
 /* Of fewer ways chance and noise may be what no model has; but not of one way,
  * which leaves chance no choice; nor if sets that should fit overflow, too:
  * then they have unlike many, which equal ones of their mean foretell nearly as
- * well.
- */
+ * well. */
 static bool is_shown(const struct cache_question *q,
                      const struct trace_fit *fit)
 {
