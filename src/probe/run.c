@@ -454,16 +454,17 @@ static bool is_sent_to(enum prober_buffer which)
            which < BUFFER_FAR;
 }
 
-int prober_send(struct prober *p, uint64_t to, const void *from, size_t bytes,
-                struct error *err)
+int prober_send(struct prober *p, enum prober_buffer to, const void *from,
+                size_t bytes, struct error *err)
 {
+    const uint64_t at = p->buffers[to].address;
     if (!p->guard.company || bytes >= SEND_LEAST)
-        return device_copy_in(p->device, to, from, bytes, err);
+        return device_copy_in(p->device, at, from, bytes, err);
     if (p->letter == NULL)
         p->letter = xcalloc(1, SEND_LEAST);
     if (bytes > 0)
         memcpy(p->letter, from, bytes);
-    return device_copy_in(p->device, to, p->letter, SEND_LEAST, err);
+    return device_copy_in(p->device, at, p->letter, SEND_LEAST, err);
 }
 
 #define REACHED                                                                \

@@ -116,9 +116,9 @@ int prober_buffer_at(struct prober *prober, enum prober_buffer which,
 /* The words of parameters for these, by enum device_place; of the second those
  * that kernels reach. */
 extern const char *const prober_places[], *const prober_reached[];
-/* Copies to the start of a buffer that is all written by such copies:
- * BUFFER_JOBS and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
-int prober_send(struct prober *prober, uint64_t to, const void *from,
+/* Copies to the start of a buffer, of which all else may be lost: BUFFER_JOBS
+ * and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
+int prober_send(struct prober *prober, enum prober_buffer to, const void *from,
                 size_t bytes, struct error *err);
 /* So many bytes, zeros at first, that a probe's experiments keep for those to
  * come; `close`, unless NULL, gives up what stands in them in the end. */

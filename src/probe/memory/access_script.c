@@ -383,12 +383,13 @@ static int place_memory(struct prober *prober, const struct experiment *e,
 static int upload(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
-    if (prober_send(prober, v->orders_at, v->excerpt.orders,
-                    v->excerpt.count * STEP_BYTES, err) != 0 ||
-        (s->homes.bits > 0 &&
-         prober_send(prober, v->orders_at + v->excerpt.count * STEP_BYTES,
-                     s->homes.table, HOMES_BYTES, err) != 0))
-        return err->code;
+    struct buf sent = {0};
+    buf_append(&sent, v->excerpt.orders, v->excerpt.count * STEP_BYTES);
+    if (s->homes.bits > 0)
+        buf_append(&sent, s->homes.table, HOMES_BYTES);
+    const int status =
+        prober_send(prober, BUFFER_LINKS, sent.data, sent.length, err);
+    buf_free(&sent);
     for (size_t i = 0; i < s->sm_count; i++) {
         uint64_t *const job = v->jobs + i * JOB_WORDS;
         job[JOB_BASE] = v->base;
@@ -402,7 +403,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_HOMES] = v->orders_at + v->excerpt.count * STEP_BYTES;
         job[JOB_ROW] = v->row;
     }
-    return 0;
+    return status;
 }
 
 /* Words of an SM's result: what it kept, its watch, that it is done. */
@@ -516,8 +517,7 @@ static const char *visit_sound(const struct experiment *e,
 {
     const struct script *const s = e->own;
     const char *const why = rows_are(rows, excerpt_of(e).kept);
-    return why != NULL ? why
-                       : rows_are_below(rows, COLUMN_READER, s->readers);
+    return why != NULL ? why : rows_are_below(rows, COLUMN_READER, s->readers);
 }
 
 /* A script is run once. */

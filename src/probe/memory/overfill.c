@@ -708,7 +708,7 @@ static int place(struct prober *prober, struct flood *f, struct error *err)
     if (h->bits > 0 &&
         (prober_buffer(prober, BUFFER_LINKS, HOMES_BYTES, &f->homes, err) !=
              0 ||
-         prober_send(prober, f->homes, h->table, HOMES_BYTES, err) != 0))
+         prober_send(prober, BUFFER_LINKS, h->table, HOMES_BYTES, err) != 0))
         return err->code;
     return o->space->texture
                ? device_texture_open(prober_device(prober), f->base, o->bytes,

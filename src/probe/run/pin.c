@@ -186,15 +186,15 @@ static int reset(struct prober *prober, const struct pin *pin, uint64_t *words,
             own[pin->sms[i]] = (int32_t)i;
     }
     memset(words, 0, out_bytes(pin));
-    int status = prober_send(prober, pin->out_at, words, out_bytes(pin), err);
+    int status = prober_send(prober, BUFFER_OUT, words, out_bytes(pin), err);
     if (status == 0)
-        status = prober_send(prober, pin->slots_at, slots,
+        status = prober_send(prober, BUFFER_SLOTS, slots,
                              runs_of(pin) * SLOT_BYTES, err);
     free(slots);
     const uint32_t none = 0;
     if (status == 0 && pin->counter_at != 0)
-        status =
-            prober_send(prober, pin->counter_at, &none, sizeof none, err);
+        status = device_copy_in(prober_device(prober), pin->counter_at, &none,
+                                sizeof none, err);
     return status;
 }
 
@@ -276,7 +276,7 @@ uint64_t *pin_run(struct prober *prober, const struct experiment *e,
                   const struct pin *pin, struct error *err)
 {
     uint64_t *const words = xcalloc(jobs_of(pin) * pin->words_each, 8);
-    if (prober_send(prober, pin->jobs_at, pin->jobs,
+    if (prober_send(prober, BUFFER_JOBS, pin->jobs,
                     jobs_of(pin) * pin->job_bytes, err) == 0 &&
         launch_until_complete(prober, e, pin, words, err) == 0)
         return words;

@@ -923,7 +923,7 @@ static int upload_rings(struct prober *prober, const struct experiment *e,
         job[JOB_SWEEP] += s->links_at - old;
     }
     int status =
-        prober_send(prober, s->links_at, s->links.data, s->links.length, err);
+        prober_send(prober, BUFFER_LINKS, s->links.data, s->links.length, err);
     if (s->walk->space->memory == MEMORY_GLOBAL)
         scatter_ahead(prober, s);
     if (s->walk->space->memory == MEMORY_LOCAL)

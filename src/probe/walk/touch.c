@@ -51,7 +51,7 @@ int touch_ahead(struct prober *prober, struct touch *t, struct pin *pin,
         return 0;
     if (prober_buffer(prober, BUFFER_TOUCH, t->ranges.length, &t->args[0],
                       err) != 0 ||
-        prober_send(prober, t->args[0], t->ranges.data, t->ranges.length,
+        prober_send(prober, BUFFER_TOUCH, t->ranges.data, t->ranges.length,
                     err) != 0)
         return err->code;
     const unsigned threads =
