@@ -180,37 +180,35 @@ static void add_skews(struct occupancy *o, const struct warp_span *warps,
     o->ends[o->skew_count++] = span_length(&ends);
 }
 
-/* What the same takes longer in a repetition than in its shortest, the median:
- * `lasting` is by thing and repetition. */
+/* What the same takes longer in a repetition than in its shortest, of so many
+ * things together that which is latest; the median.  `lasting` is by thing and
+ * repetition. */
 static double late_of(const struct scheduling_question *q,
-                      const double *lasting, size_t things)
+                      const double *lasting, size_t things, size_t together)
 {
-    const size_t repeats = q->t.repeats;
-    double *const late = lab_alloc(q->lab, things * repeats, sizeof *late);
-    for (size_t i = 0; i < things * repeats; i++)
-        late[i] =
-            lasting[i] - stats_min(lasting + i / repeats * repeats, repeats);
-    return stats_median(late, things * repeats);
+    const size_t repeats = q->t.repeats, all = things / together * repeats;
+    double *const latest = lab_alloc(q->lab, all, sizeof *latest);
+    for (size_t i = 0; i < things * repeats; i++) {
+        const size_t thing = i / repeats;
+        double *const own = &latest[thing / together * repeats + i % repeats];
+        *own = fmax(*own,
+                    lasting[i] - stats_min(lasting + thing * repeats, repeats));
+    }
+    return stats_median(latest, all);
 }
 
 /* Of a block the one of its warps that is latest. */
 static double late_warps(const struct scheduling_question *q)
 {
     const struct timelines *const t = &q->t;
-    const size_t each = t->count / t->repeats, blocks = each / q->warps;
-    double *const latest =
-        lab_alloc(q->lab, blocks * t->repeats, sizeof *latest);
-    for (size_t w = 0; w < blocks * q->warps; w++) {
-        double least = INFINITY;
-        for (size_t r = 0; r < t->repeats; r++)
-            least = fmin(least, span_length(&t->warps[r * each + w].span));
-        for (size_t r = 0; r < t->repeats; r++) {
-            double *const own = &latest[w / q->warps * t->repeats + r];
-            *own =
-                fmax(*own, span_length(&t->warps[r * each + w].span) - least);
-        }
-    }
-    return stats_median(latest, blocks * t->repeats);
+    const size_t warps = t->count / t->repeats / q->warps * q->warps;
+    double *const lasting =
+        lab_alloc(q->lab, warps * t->repeats, sizeof *lasting);
+    for (size_t i = 0; i < warps * t->repeats; i++)
+        lasting[i] = span_length(
+            &t->warps[i % t->repeats * (t->count / t->repeats) + i / t->repeats]
+                 .span);
+    return late_of(q, lasting, warps, q->warps);
 }
 
 static struct occupancy occupancy_of(const struct scheduling_question *q)
@@ -229,7 +227,7 @@ static struct occupancy occupancy_of(const struct scheduling_question *q)
     for (size_t i = 0; i + q->warps <= t->count; i += q->warps)
         add_skews(&o, t->warps + i, q->warps);
     o.late_warps = late_warps(q);
-    o.late_sms = late_of(q, o.lasting, q->sms);
+    o.late_sms = late_of(q, o.lasting, q->sms, 1);
     return o;
 }
 
