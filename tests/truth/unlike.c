@@ -310,6 +310,13 @@ static const struct unlike unlikes[] = {
      "paths/global={'l2': 261, 'memory': 371} "
      "paths/local={'l1': 144, 'l2': 261, 'memory': 371}",
      "latency", "local.miss_penalty", "117"},
+    /* … and a ring of whole lines that misses for certain is larger than L2. */
+    {"sms=1 caches/l1={'line': 32, 'sector': 32, 'sets': 265, 'ways': 17} "
+     "caches/l2={'line': 128, 'sector': 128, 'sets': 640, 'ways': 13, "
+     "'scope': 'gpu'} "
+     "paths/global.ca={'l1': 83, 'l2': 270, 'memory': 387} "
+     "paths/global.cg={'l2': 237, 'memory': 354}",
+     "latency", "local.miss_penalty", "187"},
     /* A window of a page has so few lines in a chain over it that what
      * translation takes of one is a hundredth of what each costs. */
     {"sms=2 caches/l2={'line': 128, 'sector': 32, 'sets': 4096, 'ways': 22, "

@@ -935,16 +935,18 @@ static struct cost timing_of_ring(struct lab *lab, struct level_costs *c,
     return lab_cost_less(&timed, hit);
 }
 
-/* Of a ring that all of it misses: to as much as L2 has near to the SM, where
- * it copies far lines and gives up the copies of what is more than that; 0: of
- * so few some would hit. */
+/* Of a ring that all of it misses: to as much as L2 surely has, near to the SM
+ * where it copies far lines and gives up the copies of what is more than that;
+ * 0: of so few some would hit. */
 static uint64_t whole_ring(struct lab *lab, const struct fact_bracket *facts,
                            bool in_l2)
 {
-    const uint64_t near = surely_in_l2(fact_bracket(lab, LEVEL_L2));
-    if (!in_l2 || fact_sides(lab)->copied == 0 || facts->deep <= near)
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    const uint64_t sure = surely_in_l2(l2);
+    const uint64_t held = fact_sides(lab)->copied != 0 ? sure : l2->fits;
+    if (!in_l2 || facts->deep <= held)
         return facts->deep;
-    return 4 * near < 5 * facts->overflows ? 0 : near;
+    return 4 * sure < 5 * facts->overflows ? 0 : sure;
 }
 
 /* Every line of the ring of which rings said that all of it misses.  Half of
