@@ -236,34 +236,61 @@ static const struct finding *estimate(const struct lab *lab, const char *study,
     return f != NULL && f->value.kind == VALUE_NUMBER ? f : NULL;
 }
 
-/* Rings are loaded in order.  An index may deal what lies together to some sets
- * before others: then latencies begin to change where the first one is full.
- * Lines in random order deny that at first (denial_of); where none were loaded,
- * what sets hold must be the same, or the change is but a bound: where the
- * first lines miss of a ring in order, at most. */
-static void bound_by_order(const struct lab *lab, const struct level_row *row,
-                           struct finding *f)
+/* What tells how much it holds, beside rings in order: sets, if lines in random
+ * order allow what these hold; else those lines; NULL: nothing does. */
+static const struct finding *told_beside(const struct lab *lab,
+                                         const struct level_row *row)
 {
-    const struct finding *const sets = estimate(lab, "structure", row);
-    if (f->value.kind != VALUE_NUMBER || estimate(lab, "overfill", row) != NULL)
-        return;
-    const double at = f->value.number;
-    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
-    const double least = f->interval[0], most = f->interval[1];
-    /* Of rings of which a part was kept no more was than changes are known to.
-     */
-    const double kept = rings->measured ? 0 : at - least;
-    const double bytes = sets != NULL ? sets->value.number : 0;
-    if (least <= bytes && bytes <= most)
-        return;
-    finding_value(f, STATUS_AT_LEAST,
-                  value_number(fmin(least, (double)rings->bytes - kept)));
-    if (sets != NULL)
-        finding_because(f, why_change_and_sets, at, bytes);
+    const struct finding *const sets = estimate(lab, "structure", row),
+                                *const lines = estimate(lab, "overfill", row);
+    const bool allowed =
+        sets != NULL && (lines == NULL || lines->status != STATUS_MEASURED ||
+                         (lines->interval[0] <= sets->value.number &&
+                          sets->value.number <= lines->interval[1]));
+    return allowed ? sets : lines;
+}
+
+static void say_why_bound(const struct lab *lab, const struct level_row *row,
+                          double at, struct finding *f)
+{
+    const struct finding *const held = told_beside(lab, row);
+    if (held != NULL && held == estimate(lab, "structure", row))
+        finding_because(f, why_change_and_sets, at, held->value.number);
+    else if (held != NULL && held->status == STATUS_MEASURED)
+        finding_because(f, why_by_overfill, at, held->interval[0],
+                        held->interval[1]);
     else
         finding_because(f, fact_line(lab, level_of(row))->bound
                                ? why_size_at_least_line
                                : why_size_in_order);
+}
+
+/* Rings are loaded in order.  An index may deal what lies together to some sets
+ * before others: then latencies begin to change where the first one is full.
+ * Lines in random order deny that at first (denial_of), unless what the level
+ * before keeps of them makes that too little; where none were loaded, or they
+ * say more, too, what sets hold must be the same, or the change is but a bound:
+ * where the first lines miss of a ring in order, at most. */
+static void bound_by_order(const struct lab *lab, const struct level_row *row,
+                           struct finding *f)
+{
+    if (f->value.kind != VALUE_NUMBER)
+        return;
+    const double at = f->value.number;
+    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
+    const double least = f->interval[0], most = f->interval[1];
+    const struct finding *const held = told_beside(lab, row);
+    const double bytes = held != NULL ? held->value.number : 0;
+    /* Order makes none larger. */
+    const bool less = bytes < least && estimate(lab, "overfill", row) != NULL;
+    if (less || (least <= bytes && bytes <= most))
+        return;
+    /* Of rings of which a part was kept no more was than changes are known to.
+     */
+    const double kept = rings->measured ? 0 : at - least;
+    finding_value(f, STATUS_AT_LEAST,
+                  value_number(fmin(least, (double)rings->bytes - kept)));
+    say_why_bound(lab, row, at, f);
 }
 
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
