@@ -91,12 +91,18 @@ double hits_cheapest(const double *cycles, size_t count)
     return middle;
 }
 
-double hits_least_miss(const double *cycles, size_t count, double hit,
-                       double timed, double half)
+double hits_clearly_dearer(const double *cycles, size_t count, double hit,
+                           double timed)
 {
     const double slack =
         fmax(fmax(8, 0.1 * hit), hits_deviate(cycles, count, hit + timed));
-    const double above = hit + slack + timed;
+    return hit + slack + timed;
+}
+
+double hits_least_miss(const double *cycles, size_t count, double hit,
+                       double timed, double half)
+{
+    const double above = hits_clearly_dearer(cycles, count, hit, timed);
     double *const near = xreallocarray(NULL, count + 1, sizeof *near);
     memcpy(near, cycles, count * sizeof *near);
     const size_t n = above < half ? hits_between(near, count, above, half) : 0;

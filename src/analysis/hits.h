@@ -63,10 +63,15 @@ enum { HITS_CLEARLY = 12 };
  * than below it. */
 double hits_cheapest(const double *cycles, size_t count);
 
+/* From there on a load costs clearly more than one that hits: by 8 cycles, a
+ * tenth, and four standard deviations of what hits cost; timing included. */
+double hits_clearly_dearer(const double *cycles, size_t count, double hit,
+                           double timed);
+
 /* What finds L2 near may cost little more than a hit, where as much finds it
  * far: then a half of both is above all near ones.  The least that such loads
- * cost, timing included; `half` where they are no clear share, or within four
- * standard deviations of what hits cost. */
+ * cost, timing included; `half` where they are no clear share, or not clearly
+ * dearer. */
 double hits_least_miss(const double *cycles, size_t count, double hit,
                        double timed, double half);
 

@@ -973,21 +973,38 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
                     row->load, LAB_SECTOR_BYTES, row->apart, flush, shift);
 }
 
+/* Other than that of a trace of global memory, nobody measured what timing adds
+ * to loads: the cheapest tell, which hit the first cache, by their middle,
+ * since the very cheapest are that by noise; if they did not, it seems more,
+ * and nothing is told. */
+static double timing_of(const struct lab *lab, const struct level_row *row,
+                        const struct column *c)
+{
+    const enum level_id first =
+        row->behind != LEVEL_COUNT ? row->behind : level_of(row);
+    return hits_cheapest(c->at, c->count) - fact_bracket(lab, first)->hit;
+}
+
 /* Of an L2 in two parts a near hit may cost less than half-way to the mean of
- * near and far, and is no hit of an SM's cache.  Other than that of a trace,
- * nobody measured what timing adds to such loads: the cheapest tell, which hit
- * the first cache, by their middle, since the very cheapest are that by noise;
- * if they did not, it seems more, and nothing is told. */
+ * near and far, and is no hit of an SM's cache. */
 double lab_least_miss(const struct lab *lab, const struct level_row *row,
                       const struct column *c, double half)
 {
-    const struct fact_bracket *const own = fact_bracket(lab, level_of(row));
-    const struct fact_bracket *const first =
-        row->behind != LEVEL_COUNT ? fact_bracket(lab, row->behind) : own;
     if (!row->of_sm || c->count == 0)
         return half;
-    const double timed = hits_cheapest(c->at, c->count) - first->hit;
-    return hits_least_miss(c->at, c->count, own->hit, timed, half);
+    return hits_least_miss(c->at, c->count,
+                           fact_bracket(lab, level_of(row))->hit,
+                           timing_of(lab, row, c), half);
+}
+
+double lab_clearly_dearer(const struct lab *lab, const struct level_row *row,
+                          const struct column *c)
+{
+    if (!row->of_sm || c->count == 0)
+        return INFINITY;
+    return hits_clearly_dearer(c->at, c->count,
+                               fact_bracket(lab, level_of(row))->hit,
+                               timing_of(lab, row, c));
 }
 
 /* A line, or what is nearest to it.  Behind another level no more than one of

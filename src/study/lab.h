@@ -344,6 +344,10 @@ void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
  * which some hit the cache that is asked first; `half` where nothing tells. */
 double lab_least_miss(const struct lab *lab, const struct level_row *row,
                       const struct column *cycles, double half);
+/* From there on such a load, or one of a trace, is clearly no hit of an SM's
+ * cache; nowhere of what all SMs share, where far hits are dear, too. */
+double lab_clearly_dearer(const struct lab *lab, const struct level_row *row,
+                          const struct column *cycles);
 /* How far the elements of a ring lie apart that leaves no line out. */
 uint64_t lab_ring_stride(const struct lab *lab, const struct level_row *row);
 

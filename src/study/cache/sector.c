@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
@@ -29,6 +30,7 @@ enum { LAPS = 5 };
 /* What the laps over all elements showed. */
 struct laps_seen {
     size_t slow[BYTES / ELEMENT]; /* laps in which the element was slow */
+    size_t dear[BYTES / ELEMENT]; /* … or was clearly no hit */
     size_t elements, laps;
 };
 
@@ -65,11 +67,12 @@ static double above_near(const struct miss_rule *rule, const double *cycles,
 }
 
 /* One more lap. */
-static const char *look_again(struct lab *lab, const char *text,
-                              const struct miss_rule *rule,
+static const char *look_again(struct lab *lab, const struct level_row *row,
+                              const char *text, const struct miss_rule *rule,
                               struct laps_seen *seen)
 {
     const struct column cycles = lab_column(lab, "cycles", "%s", text);
+    const double dear = lab_clearly_dearer(lab, row, &cycles);
     double above = above_of(rule, cycles.at, cycles.count);
     seen->elements = cycles.count < COUNT_OF(seen->slow) ? cycles.count
                                                          : COUNT_OF(seen->slow);
@@ -78,6 +81,7 @@ static const char *look_again(struct lab *lab, const char *text,
         if (rule->more > 0 && i % SIDE == 0)
             above = above_near(rule, cycles.at + i, left < SIDE ? left : SIDE);
         seen->slow[i] += cycles.at[i] > above;
+        seen->dear[i] += cycles.at[i] > dear;
     }
     seen->laps++;
     return cycles.experiment;
@@ -138,12 +142,25 @@ static const double share_least = 0.6;
  * nearly all. */
 static const double covers_least = 0.25;
 
+/* What a miss costs that finds L2 near, where one before brought the line in,
+ * may be so much less than of others that it seems to hit: so half-way between
+ * two that are slow it is clearly no hit. */
+static bool is_halved(const struct laps_seen *seen, size_t gap)
+{
+    size_t dear = 0, all = 0;
+    for (size_t i = gap / 2; gap > 1 && i < seen->elements; i += gap) {
+        dear += 2 * seen->dear[i] > seen->laps;
+        all++;
+    }
+    return all > 0 && hits_tally_of(dear, all) == TALLY_ALL;
+}
+
 static void conclude(const struct lab *lab, struct finding *f,
                      const struct level_row *row, struct fact_sector *facts,
                      const struct laps_seen *seen)
 {
     const struct common_gap common = commonest(seen);
-    const size_t gap = common.elements;
+    size_t gap = common.elements;
     if (gap == 0 || common.share < share_least) {
         finding_none(f, why_sector_irregular, 100 * common.share);
         return;
@@ -156,6 +173,8 @@ static void conclude(const struct lab *lab, struct finding *f,
         finding_none(f, why_sector_odd, gap * row->apart);
         return;
     }
+    while (is_halved(seen, gap))
+        gap /= 2;
     /* Elements are of no more than a word or two, and no sector is so small:
      * where each is slow no hit was seen. */
     if (gap == 1 && row->apart == ELEMENT) {
@@ -208,13 +227,16 @@ static struct column ask_lanes(struct lab *lab)
 /* What is timed in a visit may cost more than in a trace: the nearest words,
  * where they hit, tell what a hit costs there.  What L2 has brought in together
  * lies in the part that is near to it, and a miss costs hardly half of what
- * rings say, which lie in both: a quarter of the way. */
+ * rings say, which lie in both: a quarter of the way; or less, where rings miss
+ * L2, too, and words so far apart as an eighth of all are clearly dearer. */
 static double limit_of_lanes(struct lab *lab, const struct fact_bracket *b,
                              const struct column *c)
 {
     const double hit = stats_median(c->at, BLOCKS);
     const double limit = hits_limit(b->hit, b->miss) + fact_trace(lab)->cycles;
-    return hit <= limit ? hit + (b->miss - b->hit) / 4 : limit;
+    return hit <= limit ? hits_least_miss(c->at, c->count, b->hit, hit - b->hit,
+                                          hit + (b->miss - b->hit) / 4)
+                        : limit;
 }
 
 /* The nearest distance at which most words were not there is the sector. */
@@ -258,7 +280,7 @@ static const char *look_often(struct lab *lab, const struct level_row *row,
     bool regular = false;
     *seen = (struct laps_seen){0};
     for (int i = 0; lab_ok(lab) && i < LAPS && !regular; i++) {
-        experiment = look_again(lab, text, rule, seen);
+        experiment = look_again(lab, row, text, rule, seen);
         regular = i == 0 && is_regular(seen);
     }
     return experiment;
@@ -325,7 +347,10 @@ static const char *look(struct lab *lab, const struct level_row *row,
     const struct miss_rule lower = quarter_way(lab, row);
     if (!row->of_sm)
         shift += LAB_SECTOR_BYTES;
-    return look_often(lab, row, shift, &lower, seen);
+    experiment = look_often(lab, row, shift, &lower, seen);
+    if (lab_ok(lab) && row->of_sm && !is_told(seen))
+        memcpy(seen->slow, seen->dear, sizeof seen->slow);
+    return experiment;
 }
 
 static void sector_ask_level(struct lab *lab, const struct level_row *row)
