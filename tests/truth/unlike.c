@@ -985,6 +985,21 @@ START_TEST(two_distances_are_no_sector)
 }
 END_TEST
 
+/* Of eight lines in a row that come to one set, four are in the 23rd eight: a
+ * ring of 180 lines fits, and one of 181 does not, but where it begins.
+ * Buggy result: 5760 B, measured, of 5888. */
+START_TEST(a_ring_that_ends_sooner_than_others_is_no_size)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=2 caches/texture={'line': 32, 'sector': 32, 'sets': 2, "
+                 "'ways': 92, 'set_bits': [[8, 11, 12, 13, 16, 18, 19]]} "
+                 "paths/texture={'texture': 85, 'l2': 221, 'memory': 376}"),
+        "size", "texture", "size");
+    ck_assert_int_eq(size.status, STATUS_AT_LEAST);
+    ck_assert_double_le(size.number, 2 * 92 * 32);
+}
+END_TEST
+
 Suite *suite_truth_unlike(void)
 {
     TCase *t;
@@ -992,6 +1007,7 @@ Suite *suite_truth_unlike(void)
     tcase_add_loop_test(t, what_misled_is_told, 0, QUICK);
     tcase_add_loop_test(t, what_finds_misses_is_known_or_not_said, 0, 1);
     tcase_add_test(t, what_hits_of_a_larger_ring_bounds_the_size);
+    tcase_add_test(t, a_ring_that_ends_sooner_than_others_is_no_size);
     tcase_add_test(t, what_is_asked_for_of_all_that_fits_bounds_the_size);
     tcase_add_test(t, what_is_nearer_is_no_change);
     tcase_add_test(t, a_line_longer_than_any_is_not_told);

@@ -690,6 +690,33 @@ static bool is_same_elsewhere(struct size_question *q,
     return same;
 }
 
+/*
+ * Of what loads reach first a hashed index may deal those rings alone evenly
+ * that begin where they do, so that an end that comes sooner elsewhere denies
+ * nothing.  But where several lines in a row come to one set, a ring ends where
+ * one more of them does not fit, and a larger one that begins otherwise does.
+ */
+static bool is_more_elsewhere(struct size_question *q,
+                              const struct search *edge)
+{
+    const bool ask = q->row->of_sm && q->row->behind == LEVEL_COUNT &&
+                     !q->row->memory_is_own;
+    const uint64_t most = edge->overflows + (q->hides ? q->stride : 0);
+    bool more = false;
+    q->careful = !q->steady || q->hides;
+    for (size_t i = 0; ask && !more && lab_ok(q->lab) && i < PLACES_EXACT;
+         i++) {
+        const uint64_t shift = shift_of(q, edge->fits, most, elsewhere[i]);
+        if (shift == 0)
+            break;
+        more = !ends_between(q, shift, 0, most);
+        /* What a recording that is older does not hold is not asked. */
+        if (lab_unrecorded(q->lab))
+            return false;
+    }
+    return more && lab_ok(q->lab);
+}
+
 /* So many bytes of a ring hit in a lap. */
 static uint64_t bytes_that_hit(struct size_question *q, uint64_t bytes)
 {
@@ -838,6 +865,10 @@ static void report_edge(struct size_question *q, struct search *edge)
     const char *const why = why_no_edge(q, edge, sure, hit);
     if (why != NULL) {
         report_bound(q, why == why_size_in_pieces ? edge->fits : hit, why);
+        return;
+    }
+    if (is_more_elsewhere(q, edge)) {
+        report_bound(q, edge->fits, why_no_clean_edge);
         return;
     }
     const double kept = kept_before(q, edge->fits);
