@@ -4,9 +4,11 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/statistics/stats.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "study/translation/tlb.h"
 
@@ -182,20 +184,58 @@ static double missed_share(const struct missed *m)
     return (double)m->turns / (double)u64_max(m->of, 1);
 }
 
+/* Of victims by chance the target may stay in a nearer TLB, however much is
+ * loaded to push it out.  Then it does not come here, and tells nothing. */
+static bool came_here(const struct tlb_question *q, size_t level, double cycles)
+{
+    return level == 0 || cycles > q->t->tlb[level - 1].middle;
+}
+
 static void count_missed(const struct tlb_question *q, size_t level,
                          const struct column *c, size_t sms,
                          struct missed *missed)
 {
     for (size_t i = 0; i < c->count; i++) {
         struct missed *const m = &missed[i % (TWICE * sms) / TWICE];
+        if (!came_here(q, level, c->at[i]))
+            continue;
         m->turns += c->at[i] > q->t->tlb[level].middle;
         m->of++;
     }
 }
 
-/* What the target cost after each one's turns, from a hit (0) to a miss (1);
- * some may miss the next TLB, too, which tells no more; adds how often it
- * missed. */
+/* What the target cost after one turn of each lap, from a hit (0) to a miss
+ * (1); some may miss the next TLB, too, which tells no more.  NAN: it never
+ * came. */
+static double share_of_turn(const struct tlb_question *q, size_t level,
+                            const double *at, size_t laps, size_t stride)
+{
+    double *const came = xcalloc(laps, sizeof *came);
+    size_t count = 0;
+    for (size_t lap = 0; lap < laps; lap++)
+        if (came_here(q, level, at[lap * stride]))
+            came[count++] = at[lap * stride];
+    const double share =
+        count > 0 ? fmin(tlb_share(q, level, came, count, 1), 1) : NAN;
+    free(came);
+    return share;
+}
+
+/* The mean of both turns, or what one tells; half if none does. */
+static double share_of_turns(const struct tlb_question *q, size_t level,
+                             const double *at, size_t laps, size_t stride)
+{
+    double sum = 0;
+    size_t told = 0;
+    for (size_t turn = 0; turn < TWICE; turn++) {
+        const double share = share_of_turn(q, level, at + turn, laps, stride);
+        sum += isnan(share) ? 0 : share;
+        told += isnan(share) ? 0 : 1;
+    }
+    return told > 0 ? sum / (double)told : 0.5;
+}
+
+/* What the target cost after each one's turns; adds how often it missed. */
 static void ask_some(struct tlb_question *q, size_t level,
                      const struct turns *t, double *share,
                      struct missed *missed)
@@ -203,15 +243,11 @@ static void ask_some(struct tlb_question *q, size_t level,
     const size_t all = TWICE * t->count;
     const struct column c = ask_turns_anyhow(q, level, t);
     count_missed(q, level, &c, t->count, missed);
-    for (size_t i = 0; i < t->count; i++) {
-        share[i] = 0;
-        for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
-            share[i] +=
-                c.count == all * t->laps
-                    ? fmin(tlb_share(q, level, c.at + at, t->laps, all), 1)
-                    : 0.5;
-        share[i] /= TWICE;
-    }
+    for (size_t i = 0; i < t->count; i++)
+        share[i] =
+            c.count == all * t->laps
+                ? share_of_turns(q, level, c.at + TWICE * i, t->laps, all)
+                : 0.5;
 }
 
 /* What that is if the target stays, and if it does not, and how often it is
