@@ -447,24 +447,67 @@ START_TEST(slices_are_those_that_wait)
 }
 END_TEST
 
-/* What deals lines to a slice may also tell the side: then some slices are at
- * home on hardly any line. */
+/* Lines at equal steps, which keep step with what deals them to slices, miss
+ * some slices.  Buggy results: 2 slices of 5, of even halves; 33 of 36; 17 of
+ * 18. */
+static const struct in_step {
+    struct gpu gpu;
+    double slices;
+} in_steps[] = {
+    {{.name = "by a remainder",
+      .partitions = "",
+      .policy = "lru",
+      .sms = 4,
+      .size = 120 * 1024,
+      .index = "memory_bytes=536870912 caches/l2/atomic_cycles=4 "
+               "caches/l2/slices={'modulo':5,'from_bit':8}"},
+     5},
+    /* The slow ones. */
+    {{.name = "by a remainder and bits of it",
+      .partitions = "",
+      .policy = "lru",
+      .sms = 4,
+      .size = 432 * 1024,
+      .index = "caches/l2/atomic_cycles=4 "
+               "caches/l2/slices={'modulo':9,'from_bit':14,"
+               "'bits':[[9,10,11,12,13,14,15],[8,9,11]]}"},
+     36},
+    /* In each part some of those lines are in hardly any slice. */
+    {{.name = "by a remainder of what tells the side",
+      .partitions = PARTED("[14, 18, 19]", "153" REPLICATES),
+      .policy = "lru",
+      .sms = 8,
+      .size = 9 * MIB / 16,
+      .index = "caches/l2/slices={'modulo':9,'from_bit':14} "
+               "caches/l2/atomic_cycles=4"},
+     18},
+};
+
+START_TEST(slices_are_those_that_any_steps_meet)
+{
+    const struct in_step *const is = &in_steps[_i];
+    json_t *const findings = truth_findings_of(profile_of(&is->gpu), "slices");
+    expect_number(findings, "l2.slices", is->slices);
+    ck_assert_str_eq(truth_text(findings, "l2.slices", "status"), "measured");
+    json_decref(findings);
+}
+END_TEST
+
+/* Three times so few lines are too few, where most of them are in step: five
+ * slices are seen, of 12 lines each at last, and there may be more. */
 START_TEST(slices_that_hold_few_lines_are_a_bound)
 {
     static const struct gpu gpu = {
-        .name = "a remainder of what tells the side",
-        .partitions = PARTED("[14, 18, 19]", "153" REPLICATES),
+        .name = "a remainder that steps keep step with",
+        .partitions = "",
         .policy = "lru",
-        .sms = 8,
-        .size = 9 * MIB / 16,
-        .index = "caches/l2/slices={'modulo':9,'from_bit':14} "
-                 "caches/l2/atomic_cycles=4"};
+        .sms = 4,
+        .size = 60 * 1024,
+        .index = "memory_bytes=536870912 caches/l2/atomic_cycles=4 "
+                 "caches/l2/slices={'modulo':5,'from_bit':8}"};
     json_t *const findings = truth_findings_of(profile_of(&gpu), "slices");
-    const bool measured =
-        strcmp(truth_text(findings, "l2.slices", "status"), "measured") == 0;
-    ck_assert_double_le(
-        json_number_value(member(findings, "l2.slices", "value")),
-        measured ? 0 : 18);
+    expect_number(findings, "l2.slices", 5);
+    ck_assert_str_eq(truth_text(findings, "l2.slices", "status"), "at_least");
     json_decref(findings);
 }
 END_TEST
@@ -651,7 +694,10 @@ Suite *suite_truth_partitions(void)
     tcase_add_loop_test(t, slices_are_those_that_wait, 0, QUICK_SLICEDS);
     tcase_add_loop_test(slow, slices_are_those_that_wait, QUICK_SLICEDS,
                         (int)COUNT_OF(sliceds));
-    tcase_add_test(slow, slices_that_hold_few_lines_are_a_bound);
+    tcase_add_test(t, slices_that_hold_few_lines_are_a_bound);
+    tcase_add_loop_test(t, slices_are_those_that_any_steps_meet, 0, 1);
+    tcase_add_loop_test(slow, slices_are_those_that_any_steps_meet, 1,
+                        (int)COUNT_OF(in_steps));
     tcase_add_test(t, copies_that_are_gone_are_not_hits);
     tcase_add_test(t, a_small_one_copies_fewer_lines);
     tcase_add_loop_test(t, what_lies_near_is_no_hit, 0, COUNT_OF(near_misses));

@@ -54,8 +54,10 @@ enum {
     LINES_EARLY = 16,
     /* Lines for each slice, of which any tell how unequal slices are. */
     LINES_EACH = 7,
-    /* So often other lines are asked where a slice may have none of those. */
+    /* So often other lines are asked where a slice may have none of those; and
+     * of so few slices two fields are to tell, which costs little. */
     FIELDS_MOST = 3,
+    SLICES_FEW = 16,
     /* Atomics under way, of all SMs that hammer: more than come back while one
      * is on its way (some 1000 cycles), at one in a cycle. */
     UNDER_WAY = 2048,
@@ -78,6 +80,13 @@ enum {
 /* Bytes that are looked at: as many as a third of a GPU's memory allows. */
 #define SPAN_MOST ((uint64_t)1 << 30)
 
+/* How unevenly lines fall to slices, in fields that tell of as many. */
+struct spread {
+    double squares; /* chi-squared */
+    size_t freedom; /* its degrees */
+    size_t fields;
+};
+
 /* Lines `step` apart, modulo `bytes`, and the slice of each. */
 struct field {
     uint64_t bytes, step;
@@ -90,7 +99,7 @@ struct field {
     size_t twice, unclear; /* lines that waited for two; for none quite */
     double waits;          /* the least that a hot line's own atomics waited */
     double strays;         /* the most that an atomic differs by, alone */
-    double none; /* chance that a slice has no line, here and in those before */
+    struct spread spread;  /* here, and in those before */
     const char *first, *last; /* experiments */
 };
 
@@ -307,13 +316,25 @@ static bool report_bits(const struct slices *s, const struct field *f)
 
 /* ---- the study ---------------------------------------------------------- */
 
-static size_t fewest_of(const struct slices *s, const struct field *f)
+/* Of each slice. */
+static const size_t *count_lines(const struct slices *s, const struct field *f)
 {
     size_t *const lines = lab_alloc(s->lab, f->slices, sizeof *lines);
-    size_t fewest = f->lines;
     for (size_t i = 0; i < f->lines; i++)
         if (f->slice[i] != UNSORTED)
             lines[f->slice[i]]++;
+    return lines;
+}
+
+static double lines_each(const struct field *f)
+{
+    return (double)f->lines / (double)f->slices;
+}
+
+static size_t fewest_of(const struct slices *s, const struct field *f)
+{
+    const size_t *const lines = count_lines(s, f);
+    size_t fewest = f->lines;
     for (size_t i = 0; i < f->slices; i++)
         fewest = u64_min(fewest, lines[i]);
     return fewest;
@@ -323,8 +344,7 @@ static size_t fewest_of(const struct slices *s, const struct field *f)
  * Poisson's law; small where slices are not equal, and one may have none. */
 static double chance_of_fewest(const struct field *f, size_t fewest)
 {
-    const double mean = (double)f->lines / (double)f->slices,
-                 least = (double)fewest;
+    const double mean = lines_each(f), least = (double)fewest;
     double chance = 0;
     /* From its largest term down: the first is 0 of a mean above 745. */
     double term = exp(least * log(mean) - mean - lgamma(least + 1));
@@ -333,10 +353,44 @@ static double chance_of_fewest(const struct field *f, size_t fewest)
     return chance * (double)f->slices;
 }
 
-/* The chance that one of equal slices has none of the lines. */
+static struct spread spread_of(const struct slices *s, const struct field *f)
+{
+    const size_t *const lines = count_lines(s, f);
+    struct spread spread = {.freedom = f->slices - 1, .fields = 1};
+    for (size_t i = 0; i < f->slices; i++)
+        spread.squares +=
+            pow((double)lines[i] - lines_each(f), 2) / lines_each(f);
+    return spread;
+}
+
+/* Equal steps may keep step with what deals lines to slices: then some get few
+ * and some none, as hardly ever by chance.  So many times what chance gives the
+ * variance of a slice's lines is at most, in 19 of 20 cases: 1.645 deviations.
+ * Chi-squared by Wilson and Hilferty (1931); its root of one degree is 0.16,
+ * where theirs is 0.003. */
+static double unevenness(const struct spread *s)
+{
+    const double degrees = (double)s->freedom, part = 2 / (9 * degrees);
+    const double root = fmax(1 - part - 1.645 * sqrt(part), 0.1);
+    return s->squares / (degrees * pow(root, 3));
+}
+
+/* The chance that in all these fields a slice has none of the lines: that of a
+ * negative binomial law of this mean and variance; at least Poisson's. */
 static double chance_of_none(const struct field *f)
 {
-    return chance_of_fewest(f, 0);
+    const double mean = lines_each(f), uneven = unevenness(&f->spread);
+    const double one =
+        uneven > 1 ? exp(-mean * log(uneven) / (uneven - 1)) : exp(-mean);
+    return pow((double)f->slices * one, (double)f->spread.fields);
+}
+
+/* Whether some lines are in each slice.  Of few slices, unevenness is hardly
+ * known. */
+static bool are_all_met(const struct field *f)
+{
+    return chance_of_none(f) < UNEQUAL &&
+           (f->slices > SLICES_FEW || f->spread.fields > 1);
 }
 
 /* Beside as many that others tell of; 0: none do. */
@@ -353,7 +407,7 @@ static void report_slices(const struct slices *s, const struct field *f,
     finding_protocol(found, "fewest_lines", value_number((double)fewest));
     finding_protocol(found, "waits", value_number(f->waits));
     finding_protocol(found, "strays", value_number(f->strays));
-    if (f->lines < LINES_EACH * f->slices || f->none >= UNEQUAL ||
+    if (f->lines < LINES_EACH * f->slices || !are_all_met(f) ||
         chance_of_fewest(f, fewest) < UNEQUAL) {
         finding_value(found, STATUS_AT_LEAST, value_number((double)f->slices));
         finding_because(found, why_slices_crowded, f->lines, f->slices);
@@ -439,12 +493,30 @@ static const char *sort_nearer(const struct slices *s, struct field *f,
     return why;
 }
 
+/* Takes what other lines tell, if it is of more slices, or of as many more
+ * evenly.  Of fewer: those lines missed some, and tell nothing. */
+static void take_other(const struct slices *s, struct field *all,
+                       struct field *other)
+{
+    if (other->slices < all->slices)
+        return;
+    other->spread = spread_of(s, other);
+    if (other->slices == all->slices) {
+        other->spread.squares += all->spread.squares;
+        other->spread.freedom += all->spread.freedom;
+        other->spread.fields += all->spread.fields;
+    }
+    all->spread = other->spread;
+    if (other->slices > all->slices || fewest_of(s, other) > fewest_of(s, all))
+        *all = *other;
+}
+
 /* Of many slices one may have none of so many lines, and is not counted: then
  * others are sorted, too, and the most slices that any lines show are there. */
 static void sort_others(const struct slices *s, struct field *all)
 {
-    all->none = chance_of_none(all);
-    for (size_t i = 1; i < FIELDS_MOST && all->none >= UNEQUAL; i++) {
+    all->spread = spread_of(s, all);
+    for (size_t i = 1; i < FIELDS_MOST && !are_all_met(all); i++) {
         struct field other = field_of(all->bytes, all->lines, i);
         other.laps = all->laps;
         if (all->lines < LINES_EACH * all->slices)
@@ -453,10 +525,7 @@ static void sort_others(const struct slices *s, struct field *all)
         const char *const why = sort_lines(s, &other);
         if (lab_excuse(s->lab) != NULL || why != NULL)
             return;
-        other.none = all->none * chance_of_none(&other);
-        if (other.slices > all->slices)
-            *all = other;
-        all->none = other.none;
+        take_other(s, all, &other);
     }
 }
 
