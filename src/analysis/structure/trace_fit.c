@@ -36,14 +36,23 @@ static void catch_up(const struct trace_search *t, struct trace_rival *r)
     trace_rival_weigh(r, &t->outcome);
 }
 
-/* One in which the neighbour leaves room in all sets. */
-static void remember(struct trace_search *t, const struct trace_model *c)
+/* One in which the neighbour leaves room in all sets, that is none of those
+ * from `from` on. */
+static bool is_new(const struct trace_search *t, size_t from,
+                   const struct trace_model *c)
 {
     if (!trace_model_can_be(c) || c->own + c->sets > c->sets * c->ways)
-        return;
-    for (size_t i = 0; i < t->count; i++)
+        return false;
+    for (size_t i = from; i < t->count; i++)
         if (trace_model_is_same(c, &t->rival[i].c))
-            return;
+            return false;
+    return true;
+}
+
+static void remember(struct trace_search *t, const struct trace_model *c)
+{
+    if (!is_new(t, 0, c))
+        return;
     t->rival = xreallocarray(t->rival, t->count + 1, sizeof *t->rival);
     t->rival[t->count] = (struct trace_rival){.c = *c};
     catch_up(t, &t->rival[t->count++]);
@@ -753,8 +762,8 @@ static struct trace_rival by_dice(const struct trace_search *t,
     return r;
 }
 
-/* Beside each that earns them, the rivals by dice. */
-static void throw_dice(struct trace_search *t)
+/* Beside each that earns them. */
+static void throw_for_earned(struct trace_search *t)
 {
     const struct trace_rival *const best = likeliest(t);
     struct trace_rival *const all = xcalloc(2 * t->count, sizeof *all);
@@ -766,6 +775,71 @@ static void throw_dice(struct trace_search *t)
     free(t->rival);
     t->rival = all;
     t->count = count;
+}
+
+/* True if there were none of it yet, from `from` on. */
+static bool throw_once(struct trace_search *t, size_t from,
+                       const struct trace_model *c)
+{
+    if (!is_new(t, from, c))
+        return false;
+    t->rival = xreallocarray(t->rival, t->count + 1, sizeof *t->rival);
+    t->rival[t->count] = by_dice(t, c);
+    t->count++;
+    return true;
+}
+
+/* The likeliest of those from `from` on that differ from it in no more than
+ * ways. */
+static uint64_t likeliest_ways(const struct trace_search *t, size_t from,
+                               struct trace_model c)
+{
+    const struct trace_rival *best = NULL;
+    for (size_t i = from; i < t->count; i++) {
+        const struct trace_rival *const r = &t->rival[i];
+        c.ways = r->c.ways;
+        if (trace_model_is_same(&r->c, &c) &&
+            (best == NULL || trace_rival_lead(r, best) > 0))
+            best = r;
+    }
+    return best != NULL ? best->c.ways : 0;
+}
+
+/* With a way less and a way more than the likeliest, until neither is new. */
+static void throw_for_ways(struct trace_search *t, size_t from,
+                           struct trace_model c)
+{
+    bool more = true;
+    while (more) {
+        const uint64_t ways = likeliest_ways(t, from, c);
+        c.ways = ways - 1;
+        more = ways > 1 && throw_once(t, from, &c);
+        c.ways = ways + 1;
+        more = (ways > 0 && throw_once(t, from, &c)) || more;
+    }
+}
+
+/*
+ * Rivals by dice: those that earn them, with the ways that suit each by dice;
+ * by the chances that earned them these may be others, as those are off most
+ * where ways are as many as lines.  With others a shape or a policy is less
+ * likely than it is, and another one would be told from it.
+ */
+static void throw_dice(struct trace_search *t)
+{
+    const size_t from = t->count;
+    throw_for_earned(t);
+    const size_t earned = t->count;
+    for (size_t i = from; i < earned; i++)
+        if (trace_rival_lead(likeliest(t), &t->rival[i]) <= DICE_LEAD)
+            throw_for_ways(t, from, t->rival[i].c);
+    struct trace_model c = likeliest(t)->c;
+    if (!trace_model_is_chance(&c))
+        return;
+    for (c.policy = TRACE_RANDOM; c.policy <= TRACE_MOST_WEIGHTED; c.policy++) {
+        throw_once(t, from, &c);
+        throw_for_ways(t, from, c);
+    }
 }
 
 static bool judge(const struct trace_search *t, struct trace_fit *fit)
