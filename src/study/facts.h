@@ -136,6 +136,7 @@ struct code_level {
     uint64_t reach; /* B that a call brings, its own line among them */
     double limit;   /* cycles of a call that misses it, at least */
     bool exact;     /* the size is no bound */
+    bool chance;    /* its victims seem to be of chance */
 };
 
 struct fact_code {

@@ -415,6 +415,32 @@ START_TEST(short_lines_show_no_chance)
 }
 END_TEST
 
+/* … and sets that no model has, of an index of XORs, may look like any.
+ * Expected: no ways.  Buggy result: 15 at least, of 16 sets that were not said
+ * any more (the random GPU 1240100040). */
+START_TEST(short_lines_show_no_ways_of_chance)
+{
+    json_t *const findings = truth_findings_seeded(
+        gpu_made(
+            "sms=1 isa/default/O3=7 clock_overhead=6 caches={} "
+            "caches/i0={'line': 128, 'sets': 5, 'ways': 16} "
+            "caches/c1={'line': 64, 'sets': 4, 'ways': 4} "
+            "caches/c15={'line': 64, 'sector': 64, 'sets': 256, 'ways': 3, "
+            "            'policy': 'random', 'set_bits': [[6, 15], 7, [8, 15], "
+            "            [9, 15], 10, 11, 12, 13]} "
+            "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+            "paths/constant={'c1': 24, 'c15': 61, 'l2': 408, 'memory': 957} "
+            "paths/instruction={'i0': 6, 'c15': 155, 'memory': 414} "
+            "paths/instruction/prefetch=2 "
+            "noise={'jitter_cycles': 0.3, 'spike_rate': 0.001, "
+            "       'spike_cycles': 400}"),
+        1, "icache_sharing");
+    truth_unmeasured(findings, "icache_l1.ways", "shorter");
+    ck_assert_double_le(bound_of(findings, "icache_l1.size"), 49152);
+    json_decref(findings);
+}
+END_TEST
+
 /* Functions come to every other line of 64 B, so to half of the sets of the
  * nearest cache and to all of the next: by bytes that has room for hardly more
  * of them. */
@@ -1522,6 +1548,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, lines_get_shorter_near_by, 0, 2);
     tcase_add_loop_test(t, lines_that_nobody_asks_for_may_be_shorter, 0, 2);
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
+    tcase_add_test(slow, short_lines_show_no_ways_of_chance);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
     tcase_add_test(t, a_late_shape_has_all_policies);
     tcase_add_test(t, ages_have_ways_of_their_own);

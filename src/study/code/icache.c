@@ -1200,6 +1200,7 @@ static void report_shape(struct cache_question *q)
     report_agreed(q, "size", shape.size, shape.least);
     q->level->size = shape.least;
     q->level->exact = shape.size > 0;
+    q->level->chance = trace_fit_is_chance(&fit);
     q->level->about = fit.model_line * fit.model_sets * fit.model_ways;
     q->level->sets = shape.sets;
     report_policy(q, &fit);

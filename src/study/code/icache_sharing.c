@@ -340,21 +340,23 @@ static void void_one(const struct code_load *l, const char *attribute,
         finding_void(f, why);
 }
 
-/* Of those chance puts each out by itself: a call hits while both are there,
- * which is not what ways that weigh alike do to one, nor what others do. */
+/* Of those chance puts each out by itself: a call hits while all are there,
+ * which is not what ways that weigh alike do to one, nor what others do; and so
+ * the sets that foretell it may be any, and of how many ways they are. */
 static void void_chance(const struct code_load *l, const char *why)
 {
     const struct finding *const policy =
         results_edit(l->lab->results, code_components[l->i], "policy");
-    if (policy != NULL && policy->status == STATUS_MEASURED &&
-        policy->value.kind == VALUE_TEXT &&
-        strcmp(policy->value.text, cache_policy_name(POLICY_RANDOM)) == 0)
+    if (!l->level->chance)
+        return;
+    if (policy != NULL && policy->status == STATUS_MEASURED)
         void_one(l, "policy", why);
+    void_one(l, "ways", why);
 }
 
 /* If lines are shorter neither they nor sets are what calls show, and ways and
  * size are but bounds, since a set may hold a part of one more call; if they
- * may be, all are bounds.  True: they are not. */
+ * may be, all are bounds, but for ways of chance.  True: they are not. */
 static bool judge_lines(const struct code_load *l)
 {
     const char *const component = code_components[l->i];
