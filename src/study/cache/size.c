@@ -690,17 +690,23 @@ static bool is_same_elsewhere(struct size_question *q,
     return same;
 }
 
+/* So many lines in a row may come to one set. */
+enum { ROW_MOST = 16 };
+
 /*
  * Of what loads reach first a hashed index may deal those rings alone evenly
  * that begin where they do, so that an end that comes sooner elsewhere denies
- * nothing.  But where several lines in a row come to one set, a ring ends where
- * one more of them does not fit, and a larger one that begins otherwise does.
+ * nothing.  But where several lines in a row come to one set, a ring may end
+ * amid them, where one more does not fit, and a larger one that begins
+ * otherwise does.
  */
 static bool is_more_elsewhere(struct size_question *q,
                               const struct search *edge)
 {
+    const uint64_t line = u64_max(q->line->bytes, q->stride);
     const bool ask = q->row->of_sm && q->row->behind == LEVEL_COUNT &&
-                     !q->row->memory_is_own;
+                     !q->row->memory_is_own &&
+                     edge->fits % (ROW_MOST * line) != 0;
     const uint64_t most = edge->overflows + (q->hides ? q->stride : 0);
     bool more = false;
     q->careful = !q->steady || q->hides;
