@@ -625,9 +625,13 @@ static bool set_shape(struct cache_asked *c, const struct cache_shape *like)
                       : POLICY_COUNT,
         .like = like};
     c->bound = ways != NULL && ways->status == STATUS_AT_LEAST;
+    /* Of a bound it is asked whether so much fits, in laps: a cache that is run
+     * from when it is empty foretells no miss, and one that is full of other
+     * lines, which chance takes one by one, has some. */
     c->asked.ordered =
-        is_plain(told->policy) ||
-        (told->policy == like->policy && told->policy != POLICY_WEIGHTED);
+        !c->bound &&
+        (is_plain(told->policy) ||
+         (told->policy == like->policy && told->policy != POLICY_WEIGHTED));
     c->asked.patient = !c->asked.ordered || code_shape_is_chance(told);
     const bool by_line =
         c->said[SETS] == NULL || finding_said(c->said[SETS], "index") == NULL;
