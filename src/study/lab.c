@@ -976,13 +976,15 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
 /* Other than that of a trace of global memory, nobody measured what timing adds
  * to loads: the cheapest tell, which hit the first cache, by their middle,
  * since the very cheapest are that by noise; if they did not, it seems more,
- * and nothing is told. */
+ * and nothing is told.  It makes none cheaper: then what disturbs rings made
+ * their hits dearer. */
 static double timing_of(const struct lab *lab, const struct level_row *row,
                         const struct column *c)
 {
     const enum level_id first =
         row->behind != LEVEL_COUNT ? row->behind : level_of(row);
-    return hits_cheapest(c->at, c->count) - fact_bracket(lab, first)->hit;
+    return fmax(0,
+                hits_cheapest(c->at, c->count) - fact_bracket(lab, first)->hit);
 }
 
 /* Of an L2 in two parts a near hit may cost less than half-way to the mean of

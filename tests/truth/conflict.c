@@ -239,7 +239,7 @@ START_TEST(sets_are_found_by_what_conflicts)
 END_TEST
 
 /* One line more than fits puts a certain one of so many out but seldom: what is
- * found must not be luck. */
+ * found must not be luck.  (Of 28 seeds two tell nothing, 0 among them.) */
 START_TEST(many_ways_of_random_victims_are_found)
 {
     json_t *const f = truth_findings_seeded(
@@ -704,7 +704,8 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, unequal_sets_are_found_in_the_order_they_are_dealt);
     tcase_add_test(t, a_larger_set_tells_the_policy);
     tcase_add_test(t, a_conflict_set_is_drawn_member_by_member);
-    tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 0, SEEDS);
+    tcase_add_loop_test(slow, many_ways_of_random_victims_are_found, 1,
+                        SEEDS + 1);
     tcase_add_loop_test(slow, lines_in_front_are_told_apart_by_any_chance, 1,
                         3);
     tcase_add_loop_test(slow, lines_of_another_set_are_no_longer_lines, 7, 9);

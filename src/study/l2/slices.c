@@ -56,7 +56,7 @@ enum {
     LINES_EACH = 7,
     /* So often other lines are asked where a slice may have none of those; and
      * of so few slices two fields are to tell, which costs little. */
-    FIELDS_MOST = 3,
+    FIELDS_MOST = 5,
     SLICES_FEW = 16,
     /* Atomics under way, of all SMs that hammer: more than come back while one
      * is on its way (some 1000 cycles), at one in a cycle. */
@@ -423,8 +423,8 @@ static void report_slices(const struct slices *s, const struct field *f,
  * far apart; or about parts of which that is nearly so, for other lines. */
 static struct field field_of(uint64_t bytes, size_t lines, size_t which)
 {
-    static const double part[FIELDS_MOST] = {0.6180339887, 0.4142135624,
-                                             0.3027756377};
+    static const double part[FIELDS_MOST] = {
+        0.6180339887, 0.4142135624, 0.3027756377, 0.1925824036, 0.1622776602};
     const uint64_t all = bytes / UNIT;
     return (struct field){.bytes = bytes,
                           .step = ((uint64_t)(part[which] * (double)all) | 1) *
