@@ -64,6 +64,28 @@ static void keep_best(struct trace_shapes *s, size_t most)
     s->count = s->count < most ? s->count : most;
 }
 
+static bool has_sets(const struct trace_model *c, size_t count,
+                     const struct trace_model *of)
+{
+    for (size_t i = 0; i < count; i++)
+        if (c[i].sets == of->sets && c[i].shift == of->shift)
+            return true;
+    return false;
+}
+
+/* The best, and beside them up to as many that are the best of other sets: of
+ * few sets many numbers of ways are about as likely by some visits, and leave
+ * no place to those that all visits show to be likelier by far. */
+static void keep_best_of_sets(struct trace_shapes *s, size_t most)
+{
+    struct trace_model *const c = s->kept;
+    const size_t all = s->count;
+    keep_best(s, most);
+    for (size_t i = s->count; i < all && s->count < 2 * most; i++)
+        if (!has_sets(c, s->count, &c[i]))
+            c[s->count++] = c[i];
+}
+
 static void keep(struct trace_shapes *s, struct trace_model c)
 {
     if (s->count == s->room) {
@@ -543,7 +565,7 @@ void trace_shapes_random(struct trace_shapes *s)
     s->count = 0;
     try_shapes(s, try_random);
     try_shifted(s);
-    keep_best(s, FIRST_KEPT);
+    keep_best_of_sets(s, FIRST_KEPT);
     judge_whole(s, 12);
     try_neighbour(s);
 }
