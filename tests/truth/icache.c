@@ -1632,7 +1632,7 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, sets_of_chance_are_not_halved, 0, 2);
     tcase_add_test(t, a_set_may_hold_half_a_call_more);
     tcase_add_loop_test(slow, dice_choose_the_ways_that_are_compared, 0, 2);
-    tcase_add_loop_test(
-        slow, many_ways_of_few_sets_leave_room_for_others, 1, 11);
+    tcase_add_loop_test(slow, many_ways_of_few_sets_leave_room_for_others, 3,
+                        4);
     return suite;
 }
