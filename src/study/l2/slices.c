@@ -523,9 +523,10 @@ static void sort_others(const struct slices *s, struct field *all)
             return;
         /* What these do not tell takes nothing from what the others told. */
         const char *const why = sort_lines(s, &other);
-        if (lab_excuse(s->lab) != NULL || why != NULL)
+        if (lab_excuse(s->lab) != NULL)
             return;
-        take_other(s, all, &other);
+        if (why == NULL)
+            take_other(s, all, &other);
     }
 }
 
