@@ -493,12 +493,12 @@ START_TEST(slices_are_those_that_any_steps_meet)
 }
 END_TEST
 
-/* Three times so few lines are too few, where most of them are in step: five
- * slices are seen, of 12 lines each at last, and there may be more. */
+/* Sixty lines are too few for 15 slices, however often others are asked: 14 are
+ * seen, and there may be more. */
 START_TEST(slices_that_hold_few_lines_are_a_bound)
 {
     static const struct gpu gpu = {
-        .name = "a remainder that steps keep step with",
+        .name = "fewer lines than slices want",
         .partitions = "",
         .policy = "lru",
         .sms = 4,
@@ -506,8 +506,9 @@ START_TEST(slices_that_hold_few_lines_are_a_bound)
         .index = "memory_bytes=536870912 caches/l2/atomic_cycles=4 "
                  "caches/l2/slices={'modulo':15,'from_bit':8}"};
     json_t *const findings = truth_findings_of(profile_of(&gpu), "slices");
-    ck_assert_double_le(
-        json_number_value(member(findings, "l2.slices", "value")), 15);
+    const double seen =
+        json_number_value(member(findings, "l2.slices", "value"));
+    ck_assert(seen >= 8 && seen <= 15);
     ck_assert_str_eq(truth_text(findings, "l2.slices", "status"), "at_least");
     json_decref(findings);
 }
