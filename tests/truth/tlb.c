@@ -18,6 +18,7 @@
 #include "device/sim/profile/profile.h"
 #include "gpu_made.h"
 #include "testing.h"
+#include "truth/gpu.h"
 #include "truth/truth.h"
 
 enum { RANDOM_GPUS = 1, SLOW_GPUS = 7 };
@@ -1118,6 +1119,45 @@ START_TEST(what_a_row_makes_miss_is_no_noise)
 }
 END_TEST
 
+/* That random GPU with one SM and a small L2, which asks less. */
+static char *random_gpu_made_small(uint64_t seed)
+{
+    char *const text = gpu_random(seed);
+    json_t *const gpu = json_loads(text, 0, NULL), *const l2 = json_object_get(
+                                                       json_object_get(
+                                                           gpu, "caches"),
+                                                       "l2");
+    free(text);
+    json_object_set_new(gpu, "sms", json_integer(1));
+    json_object_set_new(l2, "sets", json_integer(64));
+    json_object_del(l2, "size");
+    json_object_set_new(json_object_get(gpu, "noise"), "jitter_cycles",
+                        json_real(0.3));
+    char *const small = json_dumps(gpu, 0);
+    json_decref(gpu);
+    return small;
+}
+
+/* Of 153 entries under random victims one place more misses but twice a lap,
+ * and two late loads of 159 were taken to be usual, which hid that.  Expected:
+ * the entries, or that they are in doubt.  Buggy result, by one seed in ten:
+ * one more, measured. */
+static const uint64_t few_late[] = {17, 107};
+
+START_TEST(a_few_late_loads_hide_no_miss)
+{
+    json_t *const f = truth_findings_seeded(random_gpu_made_small(1255000262),
+                                            few_late[_i], "tlb");
+    const json_t *const value =
+        json_object_get(json_object_get(f, "tlb_l2.entries"), "value");
+    ck_assert_msg(
+        json_number_value(value) == 153 ||
+            strcmp(truth_text(f, "tlb_l2.entries", "status"), "in_doubt") == 0,
+        "%.0f", json_number_value(value));
+    json_decref(f);
+}
+END_TEST
+
 /* What pushes a neighbour out of the first TLB leaves half of the random second
  * one.  Expected: the page, or a bound that holds.  Buggy result: half of it,
  * since most of nine had stayed alone, and by chance not beside a neighbour. */
@@ -1553,6 +1593,8 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, what_stays_nearer_tells_no_sharing);
     t = suite_slow(suite, 240);
     tcase_add_test(t, what_stays_by_chance_ends_no_page);
+    tcase_add_loop_test(t, a_few_late_loads_hide_no_miss, 0,
+                        COUNT_OF(few_late));
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_loop_test(t, sets_are_found_under_any_policy, QUICK,

@@ -96,6 +96,7 @@ static unsigned laps_of(const struct tlb_question *q, uint64_t count)
 struct laps {
     size_t count, laps;
     size_t slow, dirty; /* loads; laps in which there are any */
+    bool others;        /* that are not timed may be what misses in a lap */
 };
 
 /* One too many misses in every lap, if these are all that matter. */
@@ -105,7 +106,7 @@ static bool all_miss(const struct tlb_question *q, size_t level,
     const double clean = (double)l->laps * clean_share(q, l->count);
     const double late = q->late * (double)(l->count * l->laps);
     return (double)(l->laps - l->dirty) <=
-               (may_hide(q, level) ? clean / 2 : 0) &&
+               (l->others || may_hide(q, level) ? clean / 2 : 0) &&
            (double)l->slow > late + (double)l->laps / 2;
 }
 
@@ -312,7 +313,11 @@ static struct laps ask_ring(struct tlb_question *q, size_t level,
     const struct column c =
         tlb_ask(q, &q->t->places, buf_string(&steps), "take=%u", r->take);
     buf_free(&steps);
-    return laps_in(q, level, &c, r->laps, r->kept);
+    struct laps l = laps_in(q, level, &c, r->laps, r->kept);
+    /* Random victims are those that are timed in most laps, not in all. */
+    l.others =
+        q->t->tlb[level].chance && (q->row.count > 0 || r->kept < r->count);
+    return l;
 }
 
 /* Of so many places that are timed, of which next to none may be late: 12 times

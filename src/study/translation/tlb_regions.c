@@ -669,12 +669,15 @@ static bool any_misses(struct tlb_question *q, size_t level,
 }
 
 /* How many hits are late in such laps, where each load may meet the caches'
- * clock as it did in the lap before. */
+ * clock as it did in the lap before: if those are more than of so few loads may
+ * be late by chance, which would hide misses. */
 static double late_in_a_row(struct tlb_question *q, size_t level,
                             const struct tlb_places *row, uint64_t places)
 {
-    const size_t late = all_misses(q, level, row, places);
-    return fmax(q->t->tlb[level].late, (double)late / (double)(TAKES * places));
+    const double usual = q->t->tlb[level].late,
+                 loads = (double)(TAKES * places), expected = usual * loads,
+                 late = (double)all_misses(q, level, row, places);
+    return late > expected + 4 * sqrt(expected) + 1 ? late / loads : usual;
 }
 
 /*
