@@ -266,6 +266,12 @@ bool tlb_draws_agree(struct tlb_question *q, size_t level, uint64_t count,
 /* True if what one's set holds beyond its ways the other's holds, too. */
 bool tlb_share_room(struct tlb_question *q, size_t level,
                     const struct tlb_conflict *a, const struct tlb_conflict *b);
+/* Says so: conflicts then tell the ways of none. */
+void tlb_say_shared(struct tlb_question *q, size_t level);
+/* True if as many as fit of one's set lose some to these. */
+bool tlb_loses_to(struct tlb_question *q, size_t level,
+                  const struct tlb_conflict *one,
+                  const struct tlb_numbers *others);
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
                                            size_t level, size_t i);
 /* ---- answers ----------------------------------------------------------- */

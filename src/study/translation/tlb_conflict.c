@@ -250,6 +250,14 @@ static bool overflow(struct tlb_question *q, size_t level,
     return tlb_overflows(q, level, a, &list);
 }
 
+/* Nor is a policy asked of what is no set. */
+void tlb_say_shared(struct tlb_question *q, size_t level)
+{
+    tlb_none(q, level, TLB_SET_BITS, TLB_POLICY, why_tlb_shared_room);
+    q->shared[level] = true;
+    q->conflict[level][0].set.count = 0;
+}
+
 /* Each of two sets holds so many alone, but they do not together: room that one
  * has beyond its ways is that of the other, too, as in a victim buffer (H200:
  * an entry beside the sets of the third TLB), so that conflicts tell the ways
@@ -264,13 +272,20 @@ bool tlb_share_room(struct tlb_question *q, size_t level,
         of_b--;
     const bool share = lists_any_of(&a->set, &b->set) ||
                        (of_b > 0 && overflow(q, level, a, b, of_b));
-    /* Nor is a policy asked of what is no set. */
-    if (share) {
-        tlb_none(q, level, TLB_SET_BITS, TLB_POLICY, why_tlb_shared_room);
-        q->shared[level] = true;
-        q->conflict[level][0].set.count = 0;
-    }
+    if (share)
+        tlb_say_shared(q, level);
     return share;
+}
+
+bool tlb_loses_to(struct tlb_question *q, size_t level,
+                  const struct tlb_conflict *one,
+                  const struct tlb_numbers *others)
+{
+    struct tlb_conflict beside = *one;
+    beside.set.count--;
+    for (size_t i = 0; i < others->count; i++)
+        tlb_add(&beside.nearer, others->at[i]);
+    return !tlb_surely_fit(q, level, &beside, &beside.set);
 }
 
 /* ---- ways ------------------------------------------------------------- */

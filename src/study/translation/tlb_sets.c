@@ -255,6 +255,63 @@ static bool explain(const struct tlb_question *q, size_t level, bool others,
            (!others || f->masks > 0);
 }
 
+/* As tlb_same_set(), and of a remainder, too. */
+static int same_set(const struct tlb_question *q, size_t level,
+                    const struct index_function *f, uint64_t a, uint64_t b)
+{
+    const uint64_t region = q->t->tlb[level].region,
+                   x = tlb_address(q, a) / region,
+                   y = tlb_address(q, b) / region;
+    return f->masks > 0 ? tlb_same_set(q, level, f, a, b)
+                        : (x > y ? x - y : y - x) % f->modulus == 0;
+}
+
+/* Places of one other set, twice as many as there seem to be ways. */
+static struct tlb_numbers of_another_set(const struct tlb_question *q,
+                                         size_t level,
+                                         const struct index_function *f)
+{
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const uint64_t all = tlb_places_free(q);
+    struct tlb_numbers others = {0};
+    uint64_t first = 0;
+    while (first < all && same_set(q, level, f, c->target, first) != 0)
+        first++;
+    for (uint64_t i = first; i < all && others.count < 2 * c->set.count; i++)
+        if (same_set(q, level, f, first, i) == 1)
+            tlb_add(&others, i);
+    return others;
+}
+
+static bool any_is_member(struct tlb_question *q, size_t level,
+                          const struct tlb_numbers *n)
+{
+    bool member[2 * WAYS_MOST], any = false;
+    tlb_ask_members(q, level, tlb_conflict_of(q, level, 0), n->at, n->count,
+                    member);
+    for (size_t i = 0; i < n->count; i++)
+        any = any || member[i];
+    return any;
+}
+
+/* True if another set takes nothing from the target's.  Else some of those are
+ * of the target's, too, and the index is wrong; or there is room beside the
+ * sets: what conflicts tell of all targets may then be of the same few sets,
+ * and what these have in common is an index that foretells them. */
+static bool are_apart(struct tlb_question *q, size_t level,
+                      const struct index_function *f)
+{
+    const struct tlb_numbers others = of_another_set(q, level, f);
+    if (!tlb_loses_to(q, level, tlb_conflict_of(q, level, 0), &others))
+        return true;
+    q->members[level]->holds = false;
+    if (!any_is_member(q, level, &others) && lab_ok(q->lab)) {
+        tlb_say_shared(q, level);
+        q->t->tlb[level].ways = 0;
+    }
+    return false;
+}
+
 /* By regions, where they are known. */
 static void conclude(struct tlb_question *q, size_t level)
 {
@@ -269,9 +326,9 @@ static void conclude(struct tlb_question *q, size_t level)
         return;
     /* Of many sets too few members were met for them alone to tell. */
     bool told = false;
-    for (int others = 0; !told && others <= 1; others++) {
+    for (int others = 0; !told && !q->shared[level] && others <= 1; others++) {
         struct index_function f;
-        told = explain(q, level, others == 1, &f);
+        told = explain(q, level, others == 1, &f) && are_apart(q, level, &f);
         if (told) {
             tlb_report_index(q, level, &f);
             m->holds = m->holds || others == 1;
