@@ -899,16 +899,38 @@ static struct trace_model model_of(const struct trace_fit *fit)
                                 .own_at = fit->own_at};
 }
 
+/* What a model misses of visits, up to so many deviations off. */
+static double missed_by(const struct trace_model *c,
+                        const struct trace_range *range,
+                        const struct trace *trace, int deviations)
+{
+    struct trace_seen_visits seen = trace_model_seen(trace, range);
+    const struct trace_chance_missed by = trace_chance_missed(&seen, c);
+    trace_model_free_seen(&seen);
+    return by.mean + deviations * by.deviation;
+}
+
+enum { DEVIATIONS = 5 };
+
 double trace_fit_missed_most(const struct trace_fit *fit,
                              const struct trace_range *range,
                              const struct trace *trace)
 {
-    enum { DEVIATIONS = 5 };
-    struct trace_seen_visits seen = trace_model_seen(trace, range);
     const struct trace_model c = model_of(fit);
-    const struct trace_chance_missed by = trace_chance_missed(&seen, &c);
-    trace_model_free_seen(&seen);
-    return by.mean + DEVIATIONS * by.deviation;
+    return missed_by(&c, range, trace, DEVIATIONS);
+}
+
+double trace_fit_missed_finer(const struct trace_fit *fit,
+                              const struct trace_range *range,
+                              const struct trace *trace)
+{
+    struct trace_model c = model_of(fit);
+    const uint64_t parts = (uint64_t)1 << c.shift;
+    c.shift = 0;
+    c.sets *= parts;
+    c.ways = (c.ways + parts - 1) / parts;
+    c.own_at *= parts;
+    return missed_by(&c, range, trace, -DEVIATIONS);
 }
 
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)

@@ -90,6 +90,11 @@ double trace_fit_weights_within(void);
 double trace_fit_missed_most(const struct trace_fit *fit,
                              const struct trace_range *range,
                              const struct trace *trace);
+/* … and no fewer, if its index does not leave out the bits right above the
+ * line: sets are finer then, of as many ways as make the same room, or more. */
+double trace_fit_missed_finer(const struct trace_fit *fit,
+                              const struct trace_range *range,
+                              const struct trace *trace);
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);

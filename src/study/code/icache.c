@@ -1008,6 +1008,14 @@ static void check_more(struct cache_question *q, struct trace_search *search,
     }
 }
 
+/* What calls bring may be several lines of this level, which chance puts out
+ * one by one: that is in no model, and what foretells best need not be there.
+ */
+static bool may_be_in_parts(const struct cache_question *q)
+{
+    return q->i > 0 && q->level->line <= q->path->line;
+}
+
 /* Whether functions that fit are missed no more at last.  Of random victims
  * lines that fit are missed until chance has taken all that was there before,
  * as such caches tell, be it what was called last or lines of the kernel; lines
@@ -1019,7 +1027,9 @@ static void check_more(struct cache_question *q, struct trace_search *search,
  *
  * Functions that are picked by chance come to sets that are finer than those of
  * the model, or have bits in them that it has not, nearly evenly, and fit
- * there, too.  Those that are alike in many low bits come to few of them. */
+ * there, too.  Those that are alike in many low bits come to few of them; with
+ * what comes ahead there may be so few that they fit in finer sets even so.  Of
+ * an index that leaves out bits that they fit says nothing then. */
 static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
                          struct code_calls *calls, bool alike)
 {
@@ -1048,8 +1058,11 @@ static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
         seen += all.visits[i].seen != TRACE_UNSEEN;
         missed += all.visits[i].seen == TRACE_MISS;
     }
-    return missed <= trace_fit_missed_most(fit, &range, &all) +
-                         late_most(q, (double)seen);
+    const double most =
+        trace_fit_missed_most(fit, &range, &all) + late_most(q, (double)seen);
+    const bool finer = alike && fit->model_shift > 0 && may_be_in_parts(q);
+    return missed <= most &&
+           (!finer || trace_fit_missed_finer(fit, &range, &all) > most);
 }
 
 /* Functions that are picked unevenly: what random victims do does not show
