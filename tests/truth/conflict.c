@@ -442,6 +442,25 @@ START_TEST(misses_of_few_sets_are_no_late_hits)
 }
 END_TEST
 
+/* Slices by a remainder of 7, in which 32768 lines in a row leave one of 28
+ * ways empty, while of four times as many all are full, but a tenth is left: so
+ * few are seen of it that the mean is what the first were.
+ * Buggy result: 891328 B. */
+START_TEST(room_that_few_lines_leave_is_seen)
+{
+    const struct proposed size = made_proposed(
+        gpu_made("sms=7 caches={} caches/l2={'line': 64, 'sector': 64, "
+                 "'policy': 'nru', "
+                 "'sets': 7168, 'ways': 2, 'slices': {'modulo': 7, 'from_bit': "
+                 "13, 'bits': [[6,9,13,14,15,16,18,19,22,23], "
+                 "[10,13,15,17,21,23,25]]}, 'scope': 'gpu'} "
+                 "paths/global={'l2': 254, 'memory': 433}"),
+        "overfill", "l2", "size");
+    ck_assert_int_eq(size.status, STATUS_MEASURED);
+    ck_assert_double_eq_tol(size.number, 917504, 0.025 * 917504);
+}
+END_TEST
+
 /* 30720 B, of which rings in order leave a slice before the others are full:
  * rings from a quarter below what the knee said (33792 B) to twice as much
  * above were tried, and so it is said. */
@@ -694,6 +713,7 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(t, where_no_ring_ends_it_is_said_which_were_tried);
     tcase_add_loop_test(t, lines_that_lie_together_may_be_of_few_sets, 0, 1);
     tcase_add_test(t, misses_of_few_sets_are_no_late_hits);
+    tcase_add_test(t, room_that_few_lines_leave_is_seen);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,

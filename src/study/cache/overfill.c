@@ -103,6 +103,7 @@ static const double late_give = 0.005;
 struct dose {
     uint64_t pool, members, looks;
     uint64_t apart; /* lines from one of the pool to the next; 0: 1 */
+    uint64_t take;  /* of the same: other looks */
     bool fresh;     /* the cache is empty before */
     bool paired;    /* with each comes the one that leads it */
     bool fits;      /* all of the pool */
@@ -204,13 +205,16 @@ static const char *words_of(const struct flood *q, const struct dose *d,
     const uint64_t apart = u64_max(d->apart, 1) * q->line;
     const uint64_t trials = (d->looks + each - 1) / each;
     const char *const either = d->paired ? " either=1" : "";
+    const char *const take =
+        d->take > 0 ? lab_text(q->lab, " take=%" PRIu64, d->take) : "";
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
-                    " fresh=%d beside=%" PRIu64 " lead=%" PRIu64 "%s%s",
+                    " fresh=%d beside=%" PRIu64 " lead=%" PRIu64 "%s%s%s",
                     d->pool * apart, apart, d->members, looks_each(q),
                     settling(q, d), u64_min(trials, trials_most(q, d, each)),
-                    d->fresh, beside_of(q, d), lead_of(q, d), either, once);
+                    d->fresh, beside_of(q, d), lead_of(q, d), either, once,
+                    take);
 }
 
 /* So many SMs of those beside the part. */
@@ -550,14 +554,43 @@ static unsigned wider(const struct flood *q, const struct dose *d)
 
 /* What is left of more lines seems more, by so many standard errors: then some
  * sets may have had room for more of the fewer, and these do not count.  Of a
- * difference that is less the mean takes in two thirds, which its interval
- * holds. */
+ * difference that is less the mean takes in so much, where both are known alike
+ * (look_closer), that its interval holds the rest. */
 static const double rise_most = 1.5;
 
 static bool rises(const struct occupancy *first, const struct occupancy *again)
 {
     return again->lines - first->lines >
            rise_most * hypot(first->error, again->error);
+}
+
+/* Of more lines a smaller share is left, so that as many looks find fewer, and
+ * tell a rise only if it is large, while the mean is what the fewer lines
+ * showed.  Where more seems left others look, until it is known as well, but
+ * for a quarter; it is by four times as many as one experiment may keep. */
+enum { CLOSER_MOST = 4 };
+static const double closer_give = 1.25;
+
+static bool is_known_alike(const struct occupancy *first,
+                           const struct occupancy *again)
+{
+    return again->error <= closer_give * first->error;
+}
+
+static void look_closer(struct flood *q, const struct dose *seen,
+                        const struct occupancy *first, struct occupancy *again)
+{
+    struct dose d = *seen;
+    while (lab_ok(q->lab) && d.take < CLOSER_MOST &&
+           again->lines > first->lines && !is_known_alike(first, again)) {
+        const struct occupancy before = *again;
+        const double times = pow(before.error / first->error, 2);
+        d.take++;
+        d.looks = (uint64_t)(times * (double)seen->looks);
+        const struct occupancy more = ask_dose(q, &d);
+        if (lab_ok(q->lab))
+            occupancy_join(&before, &more, again);
+    }
 }
 
 /* Twice as many lines must show the same, or four times; or more, where some
@@ -573,7 +606,9 @@ static void ask_again(struct flood *q, const struct dose *once, struct held *h)
         d.members *= times;
         if (!lab_ok(q->lab) || d.pool * d.apart > q->most)
             return;
-        const struct occupancy again = ask_dose(q, &d);
+        struct occupancy again = ask_dose(q, &d);
+        if (occupancy_join(&first, &again, &h->all) && q->side == WHOLE)
+            look_closer(q, &d, &first, &again);
         h->agrees = occupancy_join(&first, &again, &h->all);
         if (rises(&first, &again)) {
             h->all = again;
@@ -622,6 +657,12 @@ static double reach_of(const struct flood *q, const struct held *h)
            held_give * h->all.lines;
 }
 
+static bool is_more(const struct flood *q, const struct held *h,
+                    const struct occupancy *seen)
+{
+    return seen->lines >= h->all.lines + reach_of(q, h);
+}
+
 /* Bits of addresses that no line in a row reaches may choose sets, too: lines
  * so far apart, a prime number, over so many bytes, the farthest two that there
  * is memory for.  If more of them found room than of those that lay together,
@@ -642,9 +683,12 @@ static void ask_strewn(struct flood *q, const struct dose *once, struct held *h)
         d.apart = primes[i];
         if (d.pool * d.apart > strewn_most(q))
             continue;
-        const struct occupancy before = h->all, seen = ask_dose(q, &d);
+        const struct occupancy before = h->all;
+        struct occupancy seen = ask_dose(q, &d);
         const bool first = asked++ == 0;
-        if (first && seen.lines < before.lines + reach_of(q, h))
+        if (first && is_more(q, h, &seen) && q->side == WHOLE)
+            look_closer(q, &d, &before, &seen);
+        if (first && !is_more(q, h, &seen))
             return;
         q->uneven = true;
         h->all = seen;
