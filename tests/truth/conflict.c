@@ -662,6 +662,42 @@ START_TEST(sets_of_lines_that_may_be_shorter_are_bounds)
 }
 END_TEST
 
+/* Two or four lines come at once, so that one of a pair may be put out behind
+ * the other: no whole line is an nru's, an rrip's or an lru_midpoint's then.
+ * Of 13 ways a pair has one to spare, which makes of the latter what an lru is,
+ * and nothing tells whether there is one.
+ * Buggy result: lru, measured, or of an nru none. */
+static const struct {
+    unsigned line, ways;
+    const char *policy;
+    const char *found; /* NULL: an lru or an lru_midpoint */
+} at_once[] = {
+    {64, 12, "'nru'", "nru"},
+    {64, 12, "{'kind': 'lru_midpoint', 'behind': 1}", "lru_midpoint"},
+    {64, 13, "{'kind': 'lru_midpoint', 'behind': 1}", NULL},
+    {32, 16, "{'kind': 'lru_midpoint', 'behind': 2}", "lru_midpoint"},
+    {32, 16, "'fifo'", "fifo"},
+};
+
+START_TEST(lines_that_come_at_once_are_put_out_by_themselves)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 128, 'sector': 128, 'sets': "
+                 "1, 'ways': 12} caches/const_l15={'line': %u, 'sector': 32, "
+                 "'sets': 32, 'ways': %u, 'policy': %s, 'set_bits': "
+                 "[8,9,10,11,12]} paths/constant={'const_l1': 24, "
+                 "'const_l15': 66, 'l2': 200, 'memory': 850}",
+                 at_once[_i].line, at_once[_i].ways, at_once[_i].policy),
+        "structure");
+    if (at_once[_i].found == NULL)
+        truth_unmeasured(f, "const_l15.policy", "the same");
+    else
+        ck_assert_str_eq(truth_text(f, "const_l15.policy", "value"),
+                         at_once[_i].found);
+    json_decref(f);
+}
+END_TEST
+
 /* Rings of 640 B fill one of two sets, and the line is but a bound, so that
  * nothing in random order denies them. */
 START_TEST(rings_that_nothing_confirms_are_a_bound)
@@ -714,6 +750,8 @@ Suite *suite_truth_conflict(void)
     tcase_add_loop_test(t, lines_that_lie_together_may_be_of_few_sets, 0, 1);
     tcase_add_test(t, misses_of_few_sets_are_no_late_hits);
     tcase_add_test(t, room_that_few_lines_leave_is_seen);
+    tcase_add_loop_test(t, lines_that_come_at_once_are_put_out_by_themselves, 0,
+                        1);
     tcase_add_loop_test(slow, lines_are_told_where_rings_are_wrong, 0,
                         COUNT_OF(uneven));
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
@@ -733,6 +771,8 @@ Suite *suite_truth_conflict(void)
     tcase_add_test(slow, unequal_sets_of_many_ways_are_found);
     tcase_add_loop_test(slow, lines_that_lie_together_may_be_of_few_sets, 1, 2);
     tcase_add_test(slow, two_ways_tell_no_policy_of_larger_sets);
+    tcase_add_loop_test(slow, lines_that_come_at_once_are_put_out_by_themselves,
+                        1, COUNT_OF(at_once));
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, 0, FIRST);
     tcase_add_loop_test(slow, sets_are_found_by_what_conflicts, QUICK,
                         COUNT_OF(rows));

@@ -83,11 +83,11 @@ static bool is_told(const struct policy_load *load)
 
 /* ---- policies without chance ------------------------------------------- */
 
-/* A set's ways, and entries of a victim buffer; whether its ways are too many
- * for all phases to be tried. */
+/* A set's ways, and entries of a victim buffer; how many ways what is loaded at
+ * once takes; whether its ways are too many for all phases to be tried. */
 struct room {
     uint32_t ways;
-    unsigned spare;
+    unsigned spare, pieces;
     bool some;
 };
 
@@ -137,16 +137,27 @@ static size_t sequence_end(const struct policy_load *loads, size_t count,
     return end;
 }
 
+/* All pieces of it must be there. */
+static bool does_hit(struct cache *cache, uint32_t line, unsigned pieces)
+{
+    bool hit = true;
+    for (uint64_t i = 0; i < pieces; i++)
+        hit = cache_access(cache, (uint64_t)line * pieces + i) == CACHE_HIT &&
+              hit;
+    return hit;
+}
+
 /* Loads of a sequence that are as predicted, of those that are judged. */
 static size_t count_agreeing(const struct policy_load *loads, size_t count,
-                             struct cache *cache, size_t *judged)
+                             struct cache *cache, unsigned pieces,
+                             size_t *judged)
 {
     size_t agree = 0;
     *judged = 0;
     for (size_t i = 0; i < count; i++) {
         if (loads[i].outcome == LOAD_ELSEWHERE)
             continue;
-        const bool hit = cache_access(cache, loads[i].line) == CACHE_HIT;
+        const bool hit = does_hit(cache, loads[i].line, pieces);
         if (!is_told(&loads[i]))
             continue;
         agree += hit == (loads[i].outcome == LOAD_HIT);
@@ -163,7 +174,8 @@ static size_t agreeing_from(const struct policy_load *loads, size_t count,
     struct cache *const cache = one_set(which, room);
     if (phase != SIZE_MAX)
         push_out(cache, which, room->ways, phase);
-    const size_t agree = count_agreeing(loads, count, cache, judged);
+    const size_t agree =
+        count_agreeing(loads, count, cache, room->pieces, judged);
     cache_free(cache);
     return agree;
 }
@@ -510,18 +522,23 @@ static void choose(struct policy_verdict *v, bool random_explains, size_t known)
     v->ambiguous = v->known && v->lead < LEAD_LEAST;
 }
 
-static struct policy_verdict find_in(const struct policy_load *loads,
-                                     size_t count, const struct room *room,
-                                     bool fresh)
+static struct policy_verdict nothing_found(void)
 {
-    const uint32_t ways = room->ways;
-    struct policy_verdict v = {.spare = room->spare};
-    /* Of which unsure ones are left out meanwhile. */
-    struct policy_load *const own = xreallocarray(NULL, count + 1, sizeof *own);
-    bool random_explains = false;
-    memcpy(own, loads, count * sizeof *own);
+    struct policy_verdict v = {0};
     for (size_t p = 0; p < POLICY_COUNT; p++)
         v.score[p].likelihood = -INFINITY;
+    return v;
+}
+
+/* What policies without chance explain in such a room, where that is more than
+ * was found before. */
+static void try_room(struct policy_verdict *v, const struct policy_load *loads,
+                     size_t count, const struct room *room, bool fresh)
+{
+    const uint32_t ways = room->ways;
+    /* Of which unsure ones are left out meanwhile. */
+    struct policy_load *const own = xreallocarray(NULL, count + 1, sizeof *own);
+    memcpy(own, loads, count * sizeof *own);
     for (size_t i = 0; i < COUNT_OF(certain); i++) {
         const enum cache_policy policy = certain[i].policy;
         /* Two ways leave a tree and a bit a way nothing to do but LRU. */
@@ -530,32 +547,64 @@ static struct policy_verdict find_in(const struct policy_load *loads,
             continue;
         const struct policy_score score =
             score_certain(own, count, i, room, fresh);
-        if (score.likelihood > v.score[policy].likelihood) {
-            v.score[policy] = score;
-            v.ages = policy == POLICY_RRIP ? certain[i].ages : v.ages;
+        if (score.likelihood > v->score[policy].likelihood) {
+            v->score[policy] = score;
+            v->ages = policy == POLICY_RRIP ? certain[i].ages : v->ages;
             if (policy == POLICY_LRU_MIDPOINT)
-                v.behind = certain[i].behind;
+                v->behind = certain[i].behind;
         }
     }
     free(own);
-    v.score[POLICY_RANDOM] =
+}
+
+/* Which of all it is, chance among them. */
+static void conclude(struct policy_verdict *v, const struct policy_load *loads,
+                     size_t count, uint32_t ways, bool fresh)
+{
+    bool random_explains = false;
+    v->score[POLICY_RANDOM] =
         score_random(loads, count, ways, fresh, &random_explains);
-    choose(&v, random_explains, count_known(loads, count));
-    doubt_chance(&v, loads, count);
+    choose(v, random_explains, count_known(loads, count));
+    doubt_chance(v, loads, count);
+}
+
+static struct policy_verdict find_in(const struct policy_load *loads,
+                                     size_t count, const struct room *room,
+                                     bool fresh)
+{
+    struct policy_verdict v = nothing_found();
+    v.spare = room->spare;
+    try_room(&v, loads, count, room, fresh);
+    conclude(&v, loads, count, room->ways, fresh);
     return v;
 }
 
 struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
                                   uint32_t ways, bool fresh)
 {
-    const struct room room = {.ways = ways};
+    const struct room room = {.ways = ways, .pieces = 1};
     return find_in(loads, count, &room, fresh);
+}
+
+struct policy_verdict policy_find_pieces(const struct policy_load *loads,
+                                         size_t count, uint32_t ways,
+                                         unsigned most, bool fresh)
+{
+    struct policy_verdict v = nothing_found();
+    for (unsigned pieces = 1; pieces <= most; pieces *= 2)
+        for (unsigned more = 0; more < pieces; more++) {
+            const struct room room = {.ways = pieces * ways + more,
+                                      .pieces = pieces};
+            try_room(&v, loads, count, &room, fresh);
+        }
+    conclude(&v, loads, count, ways, fresh);
+    return v;
 }
 
 struct policy_verdict policy_find_many(const struct policy_load *loads,
                                        size_t count, uint32_t ways)
 {
-    const struct room room = {.ways = ways, .some = true};
+    const struct room room = {.ways = ways, .pieces = 1, .some = true};
     struct policy_verdict v = find_in(loads, count, &room, false);
     v.known = v.known && v.policy != POLICY_RANDOM;
     return v;
@@ -568,7 +617,7 @@ struct policy_verdict policy_find_spare(const struct policy_load *loads,
     struct policy_verdict best = policy_find(loads, count, ways, false);
     double next = -INFINITY;
     for (unsigned spare = 1; spare <= most; spare++) {
-        const struct room room = {.ways = ways, .spare = spare};
+        const struct room room = {.ways = ways, .spare = spare, .pieces = 1};
         const struct policy_verdict v = find_in(loads, count, &room, false);
         const double had = best.score[best.policy].likelihood,
                      has = v.score[v.policy].likelihood;

@@ -81,6 +81,14 @@ struct policy_verdict {
 struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
                                   uint32_t ways, bool fresh);
 
+/* The same where what is one line to the loads may be up to so many, a power of
+ * two, that come and go by themselves: a set of so many such `ways` has as many
+ * ways, or room for some of one more.  Under a policy that tells apart which
+ * came first these are not what whole ones are. */
+struct policy_verdict policy_find_pieces(const struct policy_load *loads,
+                                         size_t count, uint32_t ways,
+                                         unsigned most, bool fresh);
+
 /* The same of a set of very many ways, of which most loads are not judged, and
  * only some states of marks are tried that the set may have had.  Victims of
  * chance are never told so: which of the loads brought one nobody knows. */

@@ -668,11 +668,15 @@ static struct policy_loads add_laps(struct structure_question *q,
     return all;
 }
 
+/* Lines that may be shorter than what comes at once: no sector is smaller. */
+enum { SECTOR_LEAST = 32 };
+
 static struct policy_verdict verdict_of(const struct structure_question *q,
                                         const struct policy_loads *loads)
 {
-    return policy_find(loads->at, loads->count, (uint32_t)q->shape.ways,
-                       !q->eviction.lasting);
+    const uint64_t pieces = q->shorter ? q->line / SECTOR_LEAST : 1;
+    return policy_find_pieces(loads->at, loads->count, (uint32_t)q->shape.ways,
+                              (unsigned)pieces, !q->eviction.lasting);
 }
 
 /* Two ways are used by a tree, and a bit a way, as by an lru; sets of which not
