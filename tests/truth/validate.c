@@ -1061,11 +1061,9 @@ static void tell_three_tlbs(struct results *results)
     tell_bits(results, "tlb_l3", third, COUNT_OF(third));
 }
 
-static struct count third_of(const char *attribute)
+static struct count three_of(const char *component, const char *attribute)
 {
     struct count count = {0};
-    char id[32];
-    snprintf(id, sizeof id, "tlb_l3.%s", attribute);
     for (size_t k = 0; k < COUNT_OF(lies); k++) {
         struct results results = {0};
         struct profile *profile = NULL;
@@ -1075,24 +1073,36 @@ static struct count third_of(const char *attribute)
         profile = parsed(text);
         truth_results("k20c", &results);
         tell_three_tlbs(&results);
-        struct finding *const f = results_edit(&results, "tlb_l3", attribute);
-        ck_assert(lies[k].tell(f, &results));
-        const struct validation v = validated_on(profile, "k20c", 1, &results);
-        count.told++;
-        count.named += f->status == STATUS_IN_DOUBT;
-        count.alone += f->status == STATUS_IN_DOUBT && v.doubted == 1;
+        struct finding *const f = results_edit(&results, component, attribute);
+        if (lies[k].tell(f, &results)) {
+            const struct validation v =
+                validated_on(profile, "k20c", 1, &results);
+            count.told++;
+            count.named += f->status == STATUS_IN_DOUBT;
+            count.alone += f->status == STATUS_IN_DOUBT && v.doubted == 1;
+        } else {
+            profile_free(profile);
+        }
         results_free(&results);
     }
     return count;
 }
 
-static const char *const of_third[] = {
-    "ways", "sets", "policy", "set_bits", "entries", "region", "miss_penalty"};
+static const struct {
+    const char *component, *attribute;
+} of_three[] = {{"tlb_l3", "ways"},         {"tlb_l3", "sets"},
+                {"tlb_l3", "policy"},       {"tlb_l3", "set_bits"},
+                {"tlb_l3", "entries"},      {"tlb_l3", "region"},
+                {"tlb_l3", "miss_penalty"}, {"tlb_l2", "set_bits"}};
 
-/* Buggy result: nothing asked of it, so that anything was believed. */
-START_TEST(a_third_tlb_is_foretold)
+/* Buggy results: nothing asked of a third one, so that anything was believed;
+ * of an XOR of the second's that lacks a bit its policy was in doubt, as if
+ * chance chose, though the same entries were lost each time, and the index of
+ * the third. */
+START_TEST(three_tlbs_are_foretold)
 {
-    const struct count count = third_of(of_third[_i]);
+    const struct count count =
+        three_of(of_three[_i].component, of_three[_i].attribute);
     ck_assert_uint_ge(count.told, 1);
     ck_assert_uint_eq(count.named, count.told);
     ck_assert_uint_eq(count.alone, count.told);
@@ -1411,7 +1421,7 @@ Suite *suite_truth_validate(void)
     tcase_add_test(t, lines_that_are_not_known_are_those_in_front);
     tcase_add_loop_test(t, a_size_of_less_than_sets_hold_is_asked, 0, 3);
     tcase_add_loop_test(t, what_an_entry_covers_is_asked, 0, FEW);
-    tcase_add_loop_test(t, a_third_tlb_is_foretold, 0, FIRST);
+    tcase_add_loop_test(t, three_tlbs_are_foretold, 0, FIRST);
     tcase_add_loop_test(t, a_third_tlb_that_is_right_is_no_doubt, 0, 2);
     tcase_add_loop_test(t, what_is_wrong_of_code_is_named, 0, TOLD_QUICKLY);
     tcase_add_loop_test(t, what_is_right_of_code_is_no_doubt, 0, 1);
@@ -1431,8 +1441,8 @@ Suite *suite_truth_validate(void)
                             COUNT_OF(sample));
         tcase_add_loop_test(slow, what_an_entry_covers_is_asked, FEW,
                             COUNT_OF(covers));
-        tcase_add_loop_test(slow, a_third_tlb_is_foretold, FIRST,
-                            COUNT_OF(of_third));
+        tcase_add_loop_test(slow, three_tlbs_are_foretold, FIRST,
+                            COUNT_OF(of_three));
         tcase_add_loop_test(slow, sizes_are_asked_whatever_their_sets, FEW,
                             COUNT_OF(together));
         tcase_add_loop_test(slow, lines_may_be_dealt_from_anywhere, 0, 2);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "twin/memory.h"
 #include "twin/validate/rivals.h"
 
@@ -392,6 +393,70 @@ static int try_bits(struct search *s)
     return f != NULL ? try_value(s, f, (struct value){.kind = VALUE_NONE}) : 0;
 }
 
+/* The mask of an index with the address bit, or without it if it has it; as it
+ * is where nothing would be left. */
+static struct value toggled(const struct value *mask, double bit)
+{
+    const bool one = mask->kind == VALUE_NUMBER;
+    const size_t count = one ? 1 : mask->count;
+    struct value other = value_list();
+    for (size_t i = 0; i < count; i++) {
+        const double has = one ? mask->number : mask->items[i].number;
+        if (has != bit)
+            value_push(&other, value_number(has));
+    }
+    if (other.count == count)
+        value_push(&other, value_number(bit));
+    if (other.count > 1)
+        return other;
+    const struct value left = other.count == 0
+                                  ? value_copy(mask)
+                                  : value_number(other.items[0].number);
+    value_free(&other);
+    return left;
+}
+
+static double top_bit(const struct value *v)
+{
+    double top = v->kind == VALUE_NUMBER ? v->number : 0;
+    for (size_t i = 0; i < v->count; i++)
+        top = fmax(top, top_bit(&v->items[i]));
+    return top;
+}
+
+/* Of all that the first experiment leaves, which are few. */
+static int try_if_first(struct search *s, struct finding *f, struct value value)
+{
+    struct suspicion first = *s->suspicion;
+    size_t wrong[DRAW_MOST] = {0}, failed = 0;
+    first.trials = u64_min(first.trials, 1);
+    trying_lend(s->trying, f, value);
+    const int status = suspicion_failing(s->trying, &first, wrong, &failed);
+    trying_return(s->trying);
+    if (status == 0 && failed == 0)
+        return try_value(s, f, value);
+    value_free(&value);
+    return status;
+}
+
+/* An index of which one bit is an XOR with one more, or with one less. */
+static int try_masks(struct search *s, double unit)
+{
+    struct finding *const f =
+        trying_find(s->trying, s->suspicion->component, "set_bits");
+    const double top = f != NULL ? top_bit(&f->value) : 0;
+    int status = 0;
+    for (size_t i = 0; f != NULL && i < f->value.count; i++)
+        for (double bit = log2(unit);
+             status == 0 && bit <= top && !trying_late(s->trying); bit++) {
+            struct value bits = value_copy(&f->value);
+            value_free(&bits.items[i]);
+            bits.items[i] = toggled(&f->value.items[i], bit);
+            status = try_if_first(s, f, bits);
+        }
+    return status;
+}
+
 /* A list of sets of which one has a way more or less. */
 static int try_set_ways(struct search *s, double entries)
 {
@@ -684,7 +749,12 @@ static bool is_explained(const struct search *s)
  * none of the right ones'. */
 static int try_all_dealt(struct search *s)
 {
-    const int status = try_all(s);
+    const char *const c = s->suspicion->component;
+    const double unit = number(s->trying, c, trying_tlb(c) ? "region" : "line");
+    int status = try_all(s);
+    if (status == 0 && !is_explained(s) && unit > 0 &&
+        s->suspicion->trials > 0 && !laps_are_right(s->suspicion))
+        status = try_masks(s, unit);
     if (status != 0 || is_explained(s) ||
         dealt_entries(s->trying, s->suspicion->component) == 0)
         return status;

@@ -164,16 +164,16 @@ static bool differ(double a, double b, size_t count)
 enum { TWIN_RUNS = 9, TWIN_RUNS_ALIKE = 3 };
 
 /* Where chance chooses, each run finds other lines: if several should be found
- * here and there, and not even a fourth of them is, it is not chance.  Of more
- * runs than the twin's it is noise that shows, too. */
+ * here and there, and not even a fourth of them is, it is not chance.  In more
+ * runs than the twin's chance would show more often, and noise shows, too. */
 static bool unlike(const struct trial *t, const struct seen *seen)
 {
     enum { SEVERAL = 4 };
     const bool settled = seen->varied * (double)t->count >= SEVERAL &&
                          t->varied < seen->varied / 4;
     return differ(seen->mean, t->mean, t->count * seen->cycles.runs) ||
-           (t->runs <= TWIN_RUNS &&
-            (settled || differ(seen->varied, t->varied, t->count)));
+           settled ||
+           (t->runs <= TWIN_RUNS && differ(seen->varied, t->varied, t->count));
 }
 
 int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
