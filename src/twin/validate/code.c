@@ -67,9 +67,12 @@ static double number_of(const struct finding *f)
                : 0;
 }
 
+/* Two bounds are of the same ways. */
 static bool is_size(const struct cache_asked *c, const struct code_shape *s)
 {
-    const struct finding *const f = c->said[SIZE];
+    const struct finding *const f =
+        c->bound && c->asked.ordered ? trying_find(c->t, c->component, "size")
+                                     : c->said[SIZE];
     const double bytes = (double)(s->line * s->sets * s->ways);
     return f == NULL || f->value.number == bytes ||
            (f->has_interval && f->interval[0] < f->interval[1] &&
@@ -116,7 +119,7 @@ static void add(struct candidates *all, struct code_shape s)
 static void add_shifted(struct candidates *all, struct code_shape s)
 {
     for (s.shift = 0; s.shift <= SHIFTS; s.shift++)
-        if (s.shift == 0 || u64_is_power(s.sets))
+        if (s.shift == 0 || (s.sets > 1 && u64_is_power(s.sets)))
             add(all, s);
 }
 
@@ -168,11 +171,15 @@ static struct candidates candidates_of(const struct cache_asked *c)
     const struct code_shape told = c->asked.told;
     struct candidates all = {0};
     add_products(&all, told);
-    add_numbers(&all, told, number_of(c->said[SIZE]));
+    if (!c->bound)
+        add_numbers(&all, told, number_of(c->said[SIZE]));
+    else /* of which there may be half as many again */
+        add_with(&all, told, told.sets, told.ways * 3 / 4);
     for (int p = 0; p < POLICY_COUNT && c->said[POLICY] != NULL; p++) {
         struct code_shape s = told;
         s.policy = (enum cache_policy)p;
-        if (is_plain(s.policy))
+        /* Of any number of ways chance explains nearly all. */
+        if (is_plain(s.policy) && !(c->bound && code_shape_is_chance(&s)))
             add(&all, s);
     }
     return all;
@@ -223,18 +230,39 @@ static double most_of(const struct cache_asked *c)
 }
 
 /* The share of calls that are not as foretold in the worst experiment from
- * `first` on; 0: no more are in any than may be. */
+ * `first` on; looked for up to `enough`, from where on it is too many. */
+static double worst_with(const struct cache_asked *c, size_t first,
+                         const struct code_shape *shape, double enough)
+{
+    double worst = 0;
+    for (size_t i = first; i < c->trials && worst < enough; i++)
+        worst = fmax(worst, code_trial_wrong(&c->trial[i], &c->asked, shape));
+    return worst;
+}
+
+/* Of a bound there may be more ways, half as many again: those with which the
+ * experiments together are foretold best. */
+static double worst_of(const struct cache_asked *c, size_t first,
+                       const struct code_shape *shape)
+{
+    enum { STEPS = 16 };
+    const double well = wrong_most / 4;
+    const uint64_t most = c->bound ? shape->ways + shape->ways / 2 : 0;
+    const uint64_t step = u64_max(shape->ways / (2 * STEPS), 1);
+    double least = worst_with(c, first, shape, INFINITY);
+    struct code_shape more = *shape;
+    for (more.ways += step; more.ways <= most && least > well;
+         more.ways += step)
+        least = fmin(least, worst_with(c, first, &more, least));
+    return least;
+}
+
+/* As above; 0: no more are than may be. */
 static double failing(const struct cache_asked *c, size_t first,
                       const struct code_shape *shape)
 {
-    double worst = 0;
-    for (size_t i = first; i < c->trials; i++) {
-        const struct code_trial *const t = &c->trial[i];
-        const double wrong = code_trial_wrong(t, &c->asked, shape);
-        if (wrong > most_of(c))
-            worst = fmax(worst, wrong);
-    }
-    return worst;
+    const double worst = worst_of(c, first, shape);
+    return worst > most_of(c) ? worst : 0;
 }
 
 static void say_trial(const struct cache_asked *c, const struct code_trial *t)
@@ -247,8 +275,9 @@ static void say_trial(const struct cache_asked *c, const struct code_trial *t)
             code_trial_wrong(t, &c->asked, &c->asked.told));
 }
 
-/* Of a bound it is asked whether so much fits.  Beside lines of the loop what
- * other policies do hangs on more than how many these are. */
+/* Of a bound of which the policy is not modelled it is asked whether so much
+ * fits.  Beside lines of the loop what other policies do hangs on more than how
+ * many these are. */
 static bool is_asked(const struct cache_asked *c, enum code_kind kind)
 {
     const enum cache_policy p = c->asked.told.policy;
@@ -258,8 +287,10 @@ static bool is_asked(const struct cache_asked *c, enum code_kind kind)
         return c->asked.told.ways > c->asked.own;
     if (kind == CODE_SHARED)
         return c->said[WAYS] != NULL && c->asked.far_constant > 0;
-    return c->said[WAYS] != NULL && c->asked.ordered &&
-           (c->asked.own == 0 || (kind == CODE_OVER && plain));
+    if (kind == (c->asked.apart ? CODE_DRAWN : CODE_OFTEN))
+        return false;
+    return c->asked.ordered &&
+           (c->asked.own == 0 || (kind != CODE_DRAWN && plain));
 }
 
 /* Draws experiments, and runs them. */
@@ -318,6 +349,27 @@ static void doubt(struct cache_asked *c, unsigned which,
     }
 }
 
+static void doubt_bounds(struct cache_asked *c, const char *because)
+{
+    static const enum said bounds[] = {WAYS, SIZE};
+    for (size_t i = 0; i < COUNT_OF(bounds); i++) {
+        struct finding *const f =
+            trying_find(c->t, c->component, attributes[bounds[i]]);
+        if (f != NULL)
+            trying_doubt(c->t, f, &(struct value){0}, because);
+    }
+}
+
+/* Where a bound does not fit. */
+static void blame_bounds(struct cache_asked *c, double failed)
+{
+    char *const because = xasprintf("of calls of code that fit by it %.0f %% "
+                                    "miss",
+                                    100 * failed);
+    doubt_bounds(c, because);
+    free(because);
+}
+
 /* All values that one or another has that explains it: of several nobody knows
  * which it is. */
 static void blame(struct cache_asked *c, const struct candidates *are,
@@ -328,14 +380,17 @@ static void blame(struct cache_asked *c, const struct candidates *are,
     for (size_t i = 0; i < are->count; i++)
         changed |= changes_of(c, &are->at[i]);
     char *const because = xasprintf(
-        "%s; %" PRIu64 " sets of %" PRIu64 " lines of %" PRIu64 " B%s%s%s",
+        "%s; %" PRIu64 " sets of %s%" PRIu64 " lines of %" PRIu64 " B%s%s%s",
         failed > 0 ? "it does not foretell which calls of code miss that no "
                      "study made"
                    : "it contradicts what else was found",
-        is->sets, is->ways, is->line, is->policy < POLICY_COUNT ? ", " : "",
+        is->sets, c->bound ? "at least " : "", is->ways, is->line,
+        is->policy < POLICY_COUNT ? ", " : "",
         is->policy < POLICY_COUNT ? cache_policy_name(is->policy) : "",
         are->count > 1 ? ", or others, would" : " would");
     doubt(c, changed, are, because);
+    if (c->bound && (changed & (1u << WAYS | 1u << SIZE)) != 0)
+        doubt_bounds(c, because);
     free(because);
 }
 
@@ -348,7 +403,7 @@ static void blame_all(struct cache_asked *c, double failed)
     for (size_t i = 0; i < c->trials; i++) {
         const struct code_trial *const t = &c->trial[i];
         order = order &&
-                (t->kind == CODE_DRAWN ||
+                (t->kind == CODE_DRAWN || t->kind == CODE_OFTEN ||
                  code_trial_wrong(t, &c->asked, &c->asked.told) <= most_of(c));
     }
     char *const because = xasprintf(
@@ -356,6 +411,8 @@ static void blame_all(struct cache_asked *c, double failed)
         "foretold, and no other value foretells them",
         100 * failed);
     doubt(c, order ? 1u << POLICY : lines, &(struct candidates){0}, because);
+    if (c->bound && !order)
+        doubt_bounds(c, because);
     free(because);
 }
 
@@ -364,11 +421,8 @@ static void blame_all(struct cache_asked *c, double failed)
 static bool explains(const struct cache_asked *c, const struct code_shape *s,
                      double failed)
 {
-    for (size_t i = 0; i < c->trials; i++)
-        if (code_trial_wrong(&c->trial[i], &c->asked, s) >
-            (failed > 0 ? fmin(most_of(c), failed / 2) : most_of(c)))
-            return false;
-    return true;
+    const double most = most_of(c);
+    return worst_of(c, 0, s) <= (failed > 0 ? fmin(most, failed / 2) : most);
 }
 
 /* Of several those count that leave how much is held as it is: any cache that
@@ -447,25 +501,10 @@ static int explain(const struct cache_asked *c, double failed,
     return status;
 }
 
-/* Where a bound does not fit. */
-static void blame_bounds(struct cache_asked *c, double failed)
-{
-    static const char *const names[] = {"ways", "size"};
-    char *const because = xasprintf("of calls of code that fit by it %.0f %% "
-                                    "miss",
-                                    100 * failed);
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        struct finding *const f = trying_find(c->t, c->component, names[i]);
-        if (f != NULL)
-            trying_doubt(c->t, f, &(struct value){0}, because);
-    }
-    free(because);
-}
-
 static int judge(struct cache_asked *c, double failed)
 {
     struct candidates are = {0};
-    if (c->bound) {
+    if (c->bound && !c->asked.ordered) {
         blame_bounds(c, failed);
         return 0;
     }
@@ -481,10 +520,7 @@ static int judge(struct cache_asked *c, double failed)
 
 static void note(struct cache_asked *c)
 {
-    double wrong = 0;
-    for (size_t i = 0; i < c->trials; i++)
-        wrong = fmax(wrong,
-                     code_trial_wrong(&c->trial[i], &c->asked, &c->asked.told));
+    const double wrong = worst_of(c, 0, &c->asked.told);
     for (int i = 0; i < SAIDS; i++)
         if (c->said[i] != NULL)
             trying_note(c->t, c->component, attributes[i], 1 - wrong,
@@ -625,13 +661,14 @@ static bool set_shape(struct cache_asked *c, const struct cache_shape *like)
                       : POLICY_COUNT,
         .like = like};
     c->bound = ways != NULL && ways->status == STATUS_AT_LEAST;
-    /* Of a bound it is asked whether so much fits, in laps: a cache that is run
-     * from when it is empty foretells no miss, and one that is full of other
-     * lines, which chance takes one by one, has some. */
+    /* Of a bound that chance decides in it is asked whether so much fits, in
+     * laps: a cache that is run from when it is empty foretells no miss, and
+     * one that is full of other lines, which chance takes one by one, has some.
+     */
     c->asked.ordered =
-        !c->bound &&
         (is_plain(told->policy) ||
-         (told->policy == like->policy && told->policy != POLICY_WEIGHTED));
+         (told->policy == like->policy && told->policy != POLICY_WEIGHTED)) &&
+        !(c->bound && code_shape_is_chance(told));
     c->asked.patient = !c->asked.ordered || code_shape_is_chance(told);
     const bool by_line =
         c->said[SETS] == NULL || finding_said(c->said[SETS], "index") == NULL;
@@ -659,6 +696,20 @@ static bool set_reach(struct trying *t, size_t level, double line,
     return true;
 }
 
+/* Where each set has something of what comes ahead of a call it is foretold: of
+ * the nearest cache, to which it comes from the next one. */
+static void set_apart(struct cache_asked *c)
+{
+    struct code_asked *const a = &c->asked;
+    const struct finding *const f = trying_find(c->t, c->component, "prefetch");
+    const struct value *const after =
+        f != NULL ? finding_said(f, "after") : NULL;
+    a->apart = c->level == 0 && code_trial_is_apart(a);
+    a->ahead = a->apart ? (uint64_t)number_of(f) : 0;
+    a->on_hits = after != NULL && after->kind == VALUE_TEXT &&
+                 strcmp(after->text, "each call") == 0;
+}
+
 static int try_cache(struct trying *t, struct rng *rng, const struct profile *p,
                      size_t level, const struct hits *hits)
 {
@@ -673,6 +724,7 @@ static int try_cache(struct trying *t, struct rng *rng, const struct profile *p,
     a->sector = level > 0 ? p->caches[path->cache[level - 1]].shape.sector
                           : FUNCTION_UNIT;
     a->own = own_ways(t, &a->told, level);
+    set_apart(&c);
     set_constants(t, c.component, hits->constant, a);
     const int status = ask(&c);
     forget(&c);

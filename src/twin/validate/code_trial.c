@@ -15,6 +15,7 @@ const char *const code_kind_words[CODE_KINDS] = {
     "as many lines as sets have ways",
     "a line more in each set, place by place",
     "half as many lines again, at random",
+    "a few lines again and again between others",
     "beside halves of lines of constants",
 };
 
@@ -124,12 +125,24 @@ static uint64_t *lines_of(const struct drawn *d, uint64_t set,
     return at;
 }
 
+/* So many sets further what is called does not come to, nor what comes ahead.
+ */
+static uint64_t gap_of(const struct code_asked *a, enum code_kind kind)
+{
+    return (kind == CODE_OVER ? 2 : 1) +
+           (a->reach > 0 ? a->reach / a->told.line + 1 : 0);
+}
+
+bool code_trial_is_apart(const struct code_asked *a)
+{
+    return a->reach > 0 && a->told.sets < 2 * gap_of(a, CODE_FITS);
+}
+
 /* What is called in another set, and comes ahead, does not come to it. */
 static bool is_free(const struct drawn *d, uint64_t set)
 {
     const struct code_asked *const a = d->asked;
-    const uint64_t gap = (d->kind == CODE_OVER ? 2 : 1) +
-                         (a->reach > 0 ? a->reach / a->told.line + 1 : 0);
+    const uint64_t gap = gap_of(a, d->kind);
     const uint64_t sets = a->told.sets;
     if (a->reach > 0 && sets < 2 * gap)
         return false;
@@ -184,7 +197,7 @@ static void pick_blocks(struct drawn *d)
 static size_t group_of(const struct drawn *d, uint64_t n)
 {
     size_t i = 0;
-    while (d->sets[i] != code_shape_set(&d->asked->told, n))
+    while (!d->asked->apart && d->sets[i] != code_shape_set(&d->asked->told, n))
         i++;
     return i;
 }
@@ -278,6 +291,116 @@ static char *text_of(struct drawn *d, struct code_trial *t)
     return text;
 }
 
+/* ---- where what comes ahead comes to lines that are called --------------- */
+
+/* Lines that come with a block: its own, and what comes ahead of the last. */
+static uint64_t lines_with(const struct code_asked *a, enum code_kind kind)
+{
+    return (kind == CODE_FITS ? 1 : 2) + a->ahead;
+}
+
+/* How many blocks fit, of which each set has its part, and of what comes behind
+ * the loop; a line more may come with each. */
+static uint64_t blocks_fitting(const struct code_asked *a, enum code_kind kind)
+{
+    enum { LATE = 1 };
+    const uint64_t sets = a->told.sets, ways = a->told.ways;
+    const uint64_t part = (lines_with(a, kind) + LATE + sets - 1) / sets;
+    return ways > a->own + part ? (ways - a->own - part) / part : 0;
+}
+
+/* Of what is called so often … */
+enum { OFTEN = 8, TIMES = 12 };
+
+/* Of what does not fit twice as many as there is room for, so that the first
+ * call of each misses. */
+static uint64_t blocks_apart(const struct code_asked *a, enum code_kind kind)
+{
+    const uint64_t over =
+        2 * a->told.ways * a->told.sets / lines_with(a, kind) + 1;
+    return kind == CODE_FITS    ? blocks_fitting(a, kind)
+           : kind == CODE_OFTEN ? over + OFTEN
+                                : over;
+}
+
+/* So many lines apart no block comes to another, be it as many lines further
+ * on. */
+static uint64_t step_apart(const struct code_asked *a)
+{
+    enum { LATE = 2 };
+    uint64_t step = HALVED / u64_min(a->told.line, HALVED);
+    while (step < 2 * (lines_with(a, CODE_OVER) + LATE))
+        step *= 2;
+    return step;
+}
+
+/* So far behind where it could a block begins; functions have halves where it
+ * could. */
+static uint64_t any_further(const struct drawn *d)
+{
+    const uint64_t most = step_apart(d->asked) / 2;
+    return d->asked->told.line < FUNCTION_LINE ? 0 : rng_below(d->rng, most);
+}
+
+static void pick_apart(struct drawn *d, uint64_t count)
+{
+    const uint64_t step = step_apart(d->asked);
+    const uint64_t all = POOL / d->asked->told.line / step;
+    d->block = xcalloc(all + 1, sizeof *d->block);
+    for (uint64_t i = 0; i < all; i++)
+        d->block[i] = i * step + (d->kind == CODE_FITS ? any_further(d) : 0);
+    shuffle(d->block, all, d->rng);
+    d->blocks = u64_min(count, all);
+}
+
+static void put_lines(const struct drawn *d, struct code_trial *t,
+                      struct buf *list, uint64_t n, size_t group)
+{
+    for (uint64_t i = 2; i-- > 0;)
+        put_place(t, list, last_place(d->asked->told.line, n + i), group);
+}
+
+/* Blocks that are called again and again, between each time and the next up to
+ * as many others as there is room for, which are called in turn: the oldest
+ * goes, or what is called often stays.  If there are more sets, these others
+ * come to some more often than to the rest, which are not those to which what
+ * stands between the next block's calls comes. */
+static char *text_often(const struct drawn *d, struct code_trial *t)
+{
+    const uint64_t fit = blocks_fitting(d->asked, d->kind);
+    struct buf list = {0};
+    size_t next = OFTEN;
+    uint64_t further = 0;
+    for (size_t i = 0; i < OFTEN * TIMES; i++) {
+        further = i % TIMES == 0 ? any_further(d) : further;
+        put_lines(d, t, &list, d->block[i / TIMES], 0);
+        for (uint64_t k = 1 + rng_below(d->rng, fit); k > 0; k--) {
+            put_lines(d, t, &list, d->block[next] + further, 1);
+            next = next + 1 < d->blocks ? next + 1 : OFTEN;
+        }
+    }
+    char *const text =
+        xasprintf("visit readers=code steps=!%s", buf_string(&list));
+    buf_free(&list);
+    return text;
+}
+
+static bool draw_apart(struct code_trial *t, const struct code_asked *a,
+                       struct rng *rng)
+{
+    enum { LEAST = 2 };
+    const uint64_t blocks = blocks_apart(a, t->kind);
+    struct drawn d = {.asked = a, .kind = t->kind, .rng = rng};
+    pick_apart(&d, blocks);
+    const bool drawn =
+        d.blocks == blocks && blocks >= LEAST && blocks_fitting(a, t->kind) > 0;
+    t->groups = 2;
+    if (drawn)
+        t->text = t->kind == CODE_OFTEN ? text_often(&d, t) : text_of(&d, t);
+    free(d.block);
+    return drawn;
+}
+
 static bool draw_sets(struct code_trial *t, const struct code_asked *a,
                       struct rng *rng)
 {
@@ -350,8 +473,9 @@ bool code_trial_draw(struct code_trial *t, enum code_kind kind,
                      const struct code_asked *a, struct rng *rng)
 {
     *t = (struct code_trial){.kind = kind, .group = new_groups()};
-    const bool drawn =
-        kind == CODE_SHARED ? draw_shared(t, a, rng) : draw_sets(t, a, rng);
+    const bool drawn = kind == CODE_SHARED ? draw_shared(t, a, rng)
+                       : a->apart          ? draw_apart(t, a, rng)
+                                           : draw_sets(t, a, rng);
     if (!drawn)
         code_trial_free(t);
     return drawn;
@@ -371,7 +495,8 @@ void code_trial_free(struct code_trial *t)
  * cache. */
 static size_t settled(const struct code_trial *t, size_t count)
 {
-    return t->kind == CODE_DRAWN ? count / 3 : count / 2;
+    return t->kind == CODE_DRAWN || t->kind == CODE_OFTEN ? count / 3
+                                                          : count / 2;
 }
 
 /* NULL: it is none of those. */
@@ -438,14 +563,26 @@ struct tally {
     size_t count, wrong, missed, foretold;
 };
 
+/* Lines that come with one, the next of which lies so far away. */
+static void bring_ahead(struct cache *cache, const struct code_asked *a,
+                        uint64_t at, uint64_t next)
+{
+    for (uint64_t i = 1; i <= a->ahead; i++)
+        cache_access(cache, at + i * next);
+}
+
 /* Lines of the loop that calls, of which nobody knows where they lie: so many
  * of each set, which are looked for before each call. */
-static void touch_own(struct cache *cache, const struct code_shape *shape,
-                      uint64_t ways)
+static void touch_own(struct cache *cache, const struct code_asked *a,
+                      const struct code_shape *shape, uint64_t ways)
 {
     static const uint64_t beyond = (uint64_t)1 << 33;
-    for (uint64_t i = 0; i < ways * shape->sets; i++)
-        cache_access(cache, beyond + i * (shape->line << shape->shift));
+    const uint64_t next = shape->line << shape->shift;
+    for (uint64_t i = 0; i < ways * shape->sets; i++) {
+        const uint64_t at = beyond + i * next;
+        if (cache_access(cache, at) != CACHE_HIT || a->on_hits)
+            bring_ahead(cache, a, at, next);
+    }
 }
 
 /* What the calls of each of its sets did and should have, with so many lines of
@@ -460,9 +597,11 @@ static bool count_wrong(const struct code_trial *t, const struct code_asked *a,
         const struct code_call *const c = &t->calls[i];
         if (!c->asked)
             continue;
-        touch_own(cache, shape, own);
+        touch_own(cache, a, shape, own);
         const bool missed = code_model_misses(cache, shape, asked_from(a, c),
                                               asked_bytes(a, c));
+        if (c->missed || a->on_hits)
+            bring_ahead(cache, a, asked_from(a, c), shape->line);
         if (!c->judged || c->group >= t->groups)
             continue;
         struct tally *const set =
@@ -522,6 +661,17 @@ static double quarter_wrong(const struct tally *of, size_t sets)
     return quarter;
 }
 
+/* Of few sets that are all asked it is that of all calls. */
+static double all_wrong(const struct tally *of, size_t sets)
+{
+    struct tally all = {0};
+    for (size_t i = 0; i < sets; i++) {
+        all.count += of[i].count;
+        all.wrong += of[i].wrong;
+    }
+    return all.count > 0 ? share_wrong(&all) : 0;
+}
+
 /* Of each set as many lines of the loop as foretell it best. */
 static void take_best(struct tally *best, const struct tally *of, size_t sets)
 {
@@ -536,6 +686,8 @@ static double wrong_in_order(const struct code_trial *t,
                              const struct code_shape *shape)
 {
     const size_t sets = shape->sets;
+    double (*const wrong_of)(const struct tally *, size_t) =
+        a->apart ? all_wrong : quarter_wrong;
     const bool by_share = code_shape_is_chance(shape) || t->kind == CODE_SHARED;
     struct tally *const best = xcalloc(2 * sets, sizeof *best);
     double wrong = 1;
@@ -545,8 +697,8 @@ static double wrong_in_order(const struct code_trial *t,
         take_best(best, of, 2 * sets);
         if (is)
             wrong = by_share ? fmin(wrong, shares_apart(t, of, 2 * sets))
-                             : fmax(quarter_wrong(best, sets),
-                                    quarter_wrong(best + sets, sets));
+                             : fmax(wrong_of(best, sets),
+                                    wrong_of(best + sets, sets));
         free(of);
     }
     free(best);

@@ -4,7 +4,8 @@
  *
  * What no finding says hardly matters then.  Which calls get as far as this
  * cache is seen, since they cost what the one before adds.  What comes ahead
- * comes to sets of which no line is called.  Lines of the loop that calls may
+ * comes to sets of which no line is called, or is foretold as well, where the
+ * nearest cache has too few sets for that.  Lines of the loop that calls may
  * be anywhere, and take a way of a few sets, which do not count.
  */
 #ifndef SONDE_TWIN_CODE_TRIAL_H
@@ -19,6 +20,8 @@ enum code_kind {
     CODE_OVER,   /* a line more, and of each and the next one several places,
                     the last one first */
     CODE_DRAWN,  /* half as many again, at random */
+    CODE_OFTEN,  /* in its stead where what comes ahead comes to all sets: a few
+                    again and again between others */
     CODE_SHARED, /* beside halves of lines of constants */
     CODE_KINDS
 };
@@ -35,11 +38,17 @@ enum { CODE_LATES_MOST = 8 };
 /* What is asked of a cache. */
 struct code_asked {
     struct code_shape told;
-    bool ordered;     /* its policy is known, and that can be modelled */
-    bool patient;     /* victims may be of chance */
-    uint64_t own;     /* ways of all sets that the loop may have */
-    uint64_t sector;  /* B that a call asks for */
-    uint64_t reach;   /* B that come ahead */
+    bool ordered;    /* its policy is known, and that can be modelled */
+    bool patient;    /* victims may be of chance */
+    uint64_t own;    /* ways of all sets that the loop may have */
+    uint64_t sector; /* B that a call asks for */
+    uint64_t reach;  /* B that come ahead */
+    /* There are too few sets to keep lines from what comes ahead: places that
+     * are called lie far apart, and so many lines more of the nearest cache's
+     * come with one that it missed, or with each. */
+    bool apart;
+    uint64_t ahead;
+    bool on_hits;
     double near, far; /* cycles of a call from which on it missed the cache
                          before it, and it */
     struct code_late late[CODE_LATES_MOST]; /* … but for those */
@@ -67,6 +76,8 @@ struct code_trial {
     size_t count;
 };
 
+/* Whether what is called in any set has lines come ahead to all. */
+bool code_trial_is_apart(const struct code_asked *asked);
 /* False where there are too few such lines, or it is not asked for them. */
 bool code_trial_draw(struct code_trial *trial, enum code_kind kind,
                      const struct code_asked *asked, struct rng *rng);
