@@ -42,6 +42,10 @@ one() { # SEED
         return 0
     fi
     "$TRUTH" judge "$at.json" "$1" "$at.report" >"$at.judged" 2>"$at.wrong"
+    if [ "$status" -ne 0 ]; then
+        echo "wrong exit_status" >>"$at.judged"
+        echo "    status $status: $(tail -n 1 "$at.said")" >>"$at.wrong"
+    fi
 }
 
 seeds() {
