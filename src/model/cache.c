@@ -143,6 +143,11 @@ bool cache_by_chance(enum cache_policy policy)
     return policy == POLICY_RANDOM || policy == POLICY_WEIGHTED;
 }
 
+bool cache_lasts(enum cache_policy policy)
+{
+    return policy == POLICY_NRU || policy == POLICY_RRIP;
+}
+
 bool cache_counts_uses(enum cache_policy policy)
 {
     return policy == POLICY_RRIP || policy == POLICY_LRU_MIDPOINT;

@@ -227,13 +227,79 @@ static void put_random(const struct draw *w, struct buf *steps,
     }
 }
 
-/* Random lines and sectors of the pool, after a lap over all of it. */
+static void add_times(struct lines *order, uint64_t line, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++)
+        add(order, line);
+}
+
+/*
+ * Brings a set of an nru or rrip into one state, whatever lines and marks it
+ * had.  A is its first lines, B as many more.
+ *
+ * Each of A twice in a row, three times over, leaves these alone: between two
+ * times that marks go back nothing goes that came or was used meanwhile.  All
+ * ages of an rrip are alike then, so that B takes the ways in their order.  Of
+ * an nru A backwards makes all marks full at the first of it; but where that
+ * lies B passes, and most of A behind it, and takes all ways in their order but
+ * that of the last of B that filled them, which is one of two.  Marks are full
+ * once more at a line whose way is known, the first, and B follows again.
+ */
+static void settle(struct lines *order, const uint64_t *a, size_t ways)
+{
+    const uint64_t *const b = a + ways;
+    for (size_t i = 0; i < 3 * ways; i++)
+        add_times(order, a[i % ways], 2);
+    for (size_t i = ways; i > 0; i--)
+        add(order, a[i - 1]);
+    for (size_t i = 0; i < ways; i++)
+        add_times(order, b[i], 2);
+    for (size_t i = 1; i + 1 < ways; i++)
+        add(order, a[i]);
+    add(order, b[ways - 1]);
+    for (size_t i = 1; i + 1 < ways; i++)
+        add(order, a[i]);
+    add_times(order, b[ways - 2], 2);
+    for (size_t i = ways - 1; i > 1; i--)
+        add(order, a[i - 1]);
+    add(order, b[ways - 1]);
+    for (size_t i = 0; i + 2 < ways; i++)
+        add(order, b[i]);
+    add(order, a[0]);
+}
+
+/* What comes before loads at random: nothing where laps leave a set the same
+ * whatever was in it, or where too few lines come to the sets.  A cache before
+ * this one would hold some of it. */
+static struct lines before(const struct draw *w, struct sets *s, size_t sets)
+{
+    enum { WAYS_LEAST = 3, EACH = 13 }; /* settle's loads of a way */
+    struct sets some = *s;
+    struct lines order = {0};
+    bool can = cache_lasts(w->d->shape->policy) && w->d->front == NULL;
+    some.count = sets;
+    can = can && EACH * room_of(&some) < STEPS_MOST / 2;
+    for (size_t i = 0; can && i < sets; i++)
+        can = s->ways[i] >= WAYS_LEAST;
+    can = can && gather(w, &some, some.ways[0]);
+    memcpy(s->lines, some.lines, sets * sizeof *s->lines);
+    for (size_t i = 0; can && i < sets; i++)
+        settle(&order, s->lines[i].at, s->ways[i]);
+    return order;
+}
+
+/* Random lines and sectors of the pool, after what settles it and a lap over
+ * all of it. */
 static struct trial at_random(const struct draw *w, const char *what,
-                              struct lines lines)
+                              const struct lines *first, struct lines lines)
 {
     struct buf steps = {0};
-    const size_t kept =
-        u64_within(64, 8 * lines.count, STEPS_MOST - 2 * lines.count);
+    const size_t kept = u64_within(64, 8 * lines.count,
+                                   STEPS_MOST - first->count - 2 * lines.count);
+    if (first->count > 0) {
+        put_list(w, &steps, first, 0);
+        buf_text(&steps, ",");
+    }
     buf_text(&steps, "2x");
     put_list(w, &steps, &lines, 0);
     buf_text(&steps, ",!");
@@ -334,6 +400,20 @@ static void draw_end(struct draw *w)
     free(w->come);
 }
 
+/* All lines that were gathered. */
+static void put_places(const struct draw *w, const struct sets *s,
+                       struct trial *t)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        count += s->lines[i].count;
+    t->places = xcalloc(count + 1, sizeof *t->places);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; k < s->lines[i].count; k++)
+            t->places[t->place_count++] =
+                s->lines[i].at[k] * (w->d->shape->line / w->d->unit);
+}
+
 size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
 {
     struct draw w = draw_begin(d);
@@ -348,11 +428,15 @@ size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
                           pool(&w, &s, s.count, 0));
         t[count++] =
             laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
-        t[count++] = at_random(&w, "lines of few sets at random",
+        struct lines first = before(&w, &s, few);
+        t[count++] = at_random(&w, "lines of few sets at random", &first,
                                pool(&w, &s, few, more));
-        t[count++] = at_random(&w, "as many lines as fit, at random",
+        t[count++] = at_random(&w, "as many lines as fit, at random", &first,
                                pool(&w, &s, few, 0));
+        free(first.at);
     }
+    for (size_t i = 0; i < count; i++)
+        put_places(&w, &s, &t[i]);
     sets_free(&s);
     draw_end(&w);
     return count;

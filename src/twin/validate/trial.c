@@ -1,11 +1,14 @@
 #include "twin/validate/trial.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/rng.h"
 
 /* Cycles of each load that is kept: medians over the runs, and all. */
 struct cycles {
@@ -176,28 +179,91 @@ static bool unlike(const struct trial *t, const struct seen *seen)
            (t->runs <= TWIN_RUNS && differ(seen->varied, t->varied, t->count));
 }
 
-int trial_wrong(const struct trial *t, struct prober *twin, bool chance,
-                size_t *wrong, struct error *err)
+/* True if the twin finds the load elsewhere; false of what is not clear. */
+static bool differs(const struct trial *t, const struct seen *seen, size_t load)
+{
+    return seen->cycles.at[load] != t->found[load] &&
+           seen->cycles.at[load] != TRIAL_UNCLEAR &&
+           t->found[load] != TRIAL_UNCLEAR;
+}
+
+static size_t count_of(const bool *is, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += is[i];
+    return sum;
+}
+
+/* Loads places of the trial's sets at random. */
+static int stir(const struct trial *t, struct prober *twin, struct rng *rng,
+                struct error *err)
+{
+    enum { STEPS = 1500 };
+    struct buf steps = {0};
+    struct samples samples = {0};
+    for (size_t i = 0; i < STEPS; i++)
+        buf_printf(&steps, "%s%" PRIu64, i > 0 ? "|" : "",
+                   t->places[rng_below(rng, t->place_count)]);
+    char *const text = xasprintf("visit readers=%s steps=!%" PRIu64 ":1:0,%s%s",
+                                 t->asked.reader, t->places[t->place_count - 1],
+                                 buf_string(&steps), t->asked.extra);
+    const int status = prober_run(twin, text, &samples, NULL, err);
+    samples_free(&samples);
+    free(text);
+    buf_free(&steps);
+    return status;
+}
+
+/* Keeps of loads that were not foretold those that no state of the sets
+ * explains which they may have been in. */
+static int wrong_in_any(const struct trial *t, struct prober *twin, bool *wrong,
+                        struct error *err)
+{
+    enum { STATES = 16, RUNS = STATES * TWIN_RUNS_ALIKE };
+    struct rng rng;
+    int status = 0;
+    rng_seed(&rng, STATES);
+    for (unsigned run = 0; status == 0 && run < RUNS; run++) {
+        struct seen seen = {0};
+        if (run % TWIN_RUNS_ALIKE == 0)
+            status = stir(t, twin, &rng, err);
+        if (status == 0)
+            status = look(t, twin, 1, 1, &seen, err);
+        for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
+             i++)
+            wrong[i] = wrong[i] && differs(t, &seen, i);
+        cycles_free(&seen.cycles);
+    }
+    return status;
+}
+
+int trial_wrong(const struct trial *t, struct prober *twin,
+                enum cache_policy policy, size_t *wrong, struct error *err)
 {
     struct seen seen = {0};
     const unsigned most = t->alike ? TWIN_RUNS_ALIKE : TWIN_RUNS;
     const unsigned runs = t->runs < most ? t->runs : most;
-    const int status = look(t, twin, 1, runs, &seen, err);
-    size_t other = 0;
+    bool *const is = xcalloc(t->count + 1, sizeof *is);
+    int status = look(t, twin, 1, runs, &seen, err);
     for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
          i++)
-        other += seen.cycles.at[i] != t->found[i] &&
-                 seen.cycles.at[i] != TRIAL_UNCLEAR &&
-                 t->found[i] != TRIAL_UNCLEAR;
-    if (chance)
+        is[i] = differs(t, &seen, i);
+    if (status == 0 && cache_lasts(policy) && t->place_count > 0 &&
+        count_of(is, t->count) > 0)
+        status = wrong_in_any(t, twin, is, err);
+    size_t other = count_of(is, t->count);
+    if (cache_by_chance(policy))
         other = unlike(t, &seen) ? t->count : 0;
     *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;
     cycles_free(&seen.cycles);
+    free(is);
     return status;
 }
 
 void trial_free(struct trial *t)
 {
     free(t->text);
+    free(t->places);
     free(t->found);
 }

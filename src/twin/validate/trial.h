@@ -6,6 +6,7 @@
 #ifndef SONDE_TWIN_TRIAL_H
 #define SONDE_TWIN_TRIAL_H
 
+#include "model/cache.h"
 #include "probe/run.h"
 
 /* Of a load that noise may have brought to another level. */
@@ -27,6 +28,10 @@ struct trial {
     bool alike;       /* runs of a twin are, which has no noise: nothing is left
                          to chance */
     struct asked asked;
+    /* Places of its sets, as the script counts them: what was loaded of them
+     * before leaves marks that a policy goes by. */
+    uint64_t *places;
+    size_t place_count;
     /* Of the device: where each load was found, 0 nearest. */
     unsigned char *found;
     size_t count, unclear;
@@ -37,11 +42,11 @@ struct trial {
 /* Runs it on the device; ERR_UNSUPPORTED where that cannot do it. */
 int trial_measure(struct trial *trial, struct prober *device,
                   struct error *err);
-/* How many loads the other device, a simulated one, finds elsewhere.  Where
- * chance chooses victims (`chance`) a share is compared, and all are wrong or
- * none is. */
-int trial_wrong(const struct trial *trial, struct prober *twin, bool chance,
-                size_t *wrong, struct error *err);
+/* How many loads the other device, a simulated one of whose cache this is the
+ * policy, finds elsewhere.  Where chance chooses victims a share is compared,
+ * and all are wrong or none is. */
+int trial_wrong(const struct trial *trial, struct prober *twin,
+                enum cache_policy policy, size_t *wrong, struct error *err);
 void trial_free(struct trial *trial);
 
 #endif
