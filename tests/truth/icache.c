@@ -456,6 +456,61 @@ START_TEST(short_lines_show_no_ways_of_chance)
 }
 END_TEST
 
+/* … also where nothing else is unusual, nor any constant asks for less: a call
+ * finds both parts as seldom as one line of fewer ways, but functions fit that
+ * are too many for these.  Expected: neither lines, sets nor ways.  Buggy
+ * result: 128 B in half of the sets, or in all of half as many ways. */
+static const struct {
+    unsigned nearer, line, sets, ways;
+    const char *more;
+} in_parts[] = {
+    {128, 64, 128, 6, ""},
+    {128, 64, 128, 12, ""},
+    {128, 64, 128, 6, ", 'set_bits': [7, 8, 9, 10, 11, 12, 13]"},
+    {64, 32, 256, 6, ""},
+};
+
+static json_t *find_in_parts(unsigned nearer, unsigned line, unsigned sets,
+                             unsigned ways, const char *more)
+{
+    return truth_findings_seeded(
+        gpu_made("sms=1 caches={} "
+                 "caches/i0={'line': %u, 'sector': %u, 'sets': 8, 'ways': 4} "
+                 "caches/i1={'line': %u, 'sector': %u, 'sets': %u, 'ways': %u, "
+                 "           'policy': 'random' %s} "
+                 "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+                 "paths/instruction={'i0': 4, 'i1': 44, 'memory': 304}",
+                 nearer, nearer, line, line, sets, ways, more),
+        1, "icache");
+}
+
+START_TEST(lines_in_parts_are_not_whole)
+{
+    json_t *const findings =
+        find_in_parts(in_parts[_i].nearer, in_parts[_i].line, in_parts[_i].sets,
+                      in_parts[_i].ways, in_parts[_i].more);
+    truth_unmeasured(findings, "icache_l1.line", "shorter");
+    truth_unmeasured(findings, "icache_l1.sets", "shorter");
+    truth_unmeasured(findings, "icache_l1.ways", "shorter");
+    ck_assert_str_eq(truth_text(findings, "icache_l1.size", "status"),
+                     "at_least");
+    ck_assert_double_le(bound_of(findings, "icache_l1.size"),
+                        in_parts[_i].line * in_parts[_i].sets *
+                            in_parts[_i].ways);
+    json_decref(findings);
+}
+END_TEST
+
+/* Of four ways parts in five foretell nearly as much. */
+START_TEST(whole_lines_are_not_in_parts)
+{
+    json_t *const findings = find_in_parts(128, 128, 64, _i == 0 ? 4 : 12, "");
+    ck_assert(is_true(findings, "icache_l1", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l1", "sets", 64, 0));
+    json_decref(findings);
+}
+END_TEST
+
 /* Functions come to every other line of 64 B, so to half of the sets of the
  * nearest cache and to all of the next: by bytes that has room for hardly more
  * of them. */
@@ -1593,6 +1648,8 @@ Suite *suite_truth_icache(void)
     tcase_add_loop_test(t, short_lines_show_no_chance, 0, 2);
     tcase_add_loop_test(slow, short_lines_show_no_ways_of_chance, 0,
                         COUNT_OF(of_chance));
+    tcase_add_loop_test(t, lines_in_parts_are_not_whole, 0, COUNT_OF(in_parts));
+    tcase_add_loop_test(t, whole_lines_are_not_in_parts, 0, 2);
     tcase_add_test(t, lines_that_chance_pushed_out_are_as_long);
     tcase_add_test(t, a_late_shape_has_all_policies);
     tcase_add_test(t, ages_have_ways_of_their_own);

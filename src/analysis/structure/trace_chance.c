@@ -52,7 +52,7 @@ static uint64_t choose(struct dice *d, const uint64_t *lines, uint64_t ways)
     return w;
 }
 
-static bool hits(struct dice *d, uint64_t at)
+static bool hits_line(struct dice *d, uint64_t at)
 {
     const uint64_t line = at / d->c->line, set = trace_model_set(d->c, at);
     const uint64_t ways = trace_model_ways(d->c, set);
@@ -69,6 +69,18 @@ static bool hits(struct dice *d, uint64_t at)
         sectors[w] = 0;
     }
     sectors[w] |= bit;
+    return hit;
+}
+
+/* Of lines that are shorter than what a visit brings all that it does. */
+static bool hits(struct dice *d, uint64_t at)
+{
+    const uint64_t first = at / d->sector * d->sector;
+    bool hit = true;
+    if (d->c->line >= d->sector)
+        return hits_line(d, at);
+    for (uint64_t part = 0; part < d->sector; part += d->c->line)
+        hit = hits_line(d, first + part) && hit;
     return hit;
 }
 

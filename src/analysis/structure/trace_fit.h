@@ -77,6 +77,14 @@ struct trace_search *trace_search_new(const struct trace *trace,
 void trace_search_check(struct trace_search *search, const struct trace *check);
 /* … and the one that foretells these best.  False if none explains them. */
 bool trace_search_judge(struct trace_search *search, struct trace_fit *fit);
+/* Beside the one that was found, if its victims are of chance, those of lines
+ * that are shorter than what a visit brings, `shortest` B at least, so that
+ * chance puts out each part by itself, of each kind the likeliest if it
+ * foretells nearly as much: returns how many. */
+enum { TRACE_PARTS_MOST = 8 };
+size_t trace_search_parts(struct trace_search *search,
+                          const struct trace_fit *fit, uint64_t shortest,
+                          struct trace_fit parts[TRACE_PARTS_MOST]);
 void trace_search_free(struct trace_search *search);
 
 /* Whether victims are of chance. */

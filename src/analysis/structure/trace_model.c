@@ -338,6 +338,56 @@ static void run_random(const struct trace_seen_visits *s,
     free_chances(&h);
 }
 
+/* Of what a visit brings how likely all parts are there. */
+static double fade_parts(struct chances *h, const struct trace_model *c,
+                         size_t first, size_t parts)
+{
+    double all = 1;
+    for (size_t line = first; line < first + parts; line++) {
+        const uint64_t set = trace_model_set(c, line * c->line);
+        const double n = h->came[set] - h->since[line];
+        h->there[line] *= stays(c, h->before[line], n);
+        all *= h->there[line];
+    }
+    return all;
+}
+
+/* Each comes in as likely as it was not there, and so many times that. */
+static void bring_parts(struct chances *h, const struct trace_model *c,
+                        size_t first, size_t parts, double times)
+{
+    for (size_t line = first; line < first + parts; line++)
+        h->came[trace_model_set(c, line * c->line)] +=
+            times * (1 - h->there[line]);
+    for (size_t line = first; line < first + parts; line++) {
+        h->since[line] = h->came[trace_model_set(c, line * c->line)];
+        h->there[line] = 1;
+    }
+}
+
+/* The same of lines of which a visit brings several, that chance puts out one
+ * by one: it hits if all are there, and of a miss nobody knows which is not. */
+static void run_parts(const struct trace_seen_visits *s,
+                      const struct trace_model *c, float *foretold)
+{
+    const uint64_t brought = s->range->sector;
+    const size_t parts = (size_t)(brought / c->line);
+    struct chances h =
+        new_chances(c, trace_model_end(&s->trace) + brought, c->line);
+    for (size_t i = 0; i < s->trace.count; i++) {
+        const struct trace_visit *const v = &s->trace.visits[i];
+        const size_t first = (size_t)(v->at / brought) * parts;
+        const double all = fade_parts(&h, c, first, parts);
+        double times = 1;
+        if (v->seen != TRACE_UNSEEN) {
+            *foretold++ = (float)trace_model_chance(all);
+            times = v->seen == TRACE_HIT ? 0 : share(is_missed(all), 1 - all);
+        }
+        bring_parts(&h, c, first, parts, times);
+    }
+    free_chances(&h);
+}
+
 /* As which a model's chances are kept, if all sets have its ways. */
 static struct trace_model kept_as(const struct trace_model *c)
 {
@@ -359,7 +409,9 @@ static const float *find_foretold(const struct trace_seen_visits *s,
 static void run(const struct trace_seen_visits *s,
                 const struct trace_foretold *f)
 {
-    if (trace_model_is_chance(&f->by))
+    if (f->by.line < s->range->sector)
+        run_parts(s, &f->by, f->chance);
+    else if (trace_model_is_chance(&f->by))
         run_random(s, &f->by, f->chance);
     else
         run_certain(s, &f->by, f->chance);

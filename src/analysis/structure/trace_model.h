@@ -32,7 +32,9 @@ enum { TRACE_POLICIES = 12 };
 enum { TRACE_INDEX_BITS = 32, TRACE_SHIFT_MOST = 3 };
 
 struct trace_model {
-    uint64_t line, sets, ways;
+    uint64_t line; /* if it is less than what a visit brings, of victims of
+                      chance, that brings several */
+    uint64_t sets, ways;
     unsigned shift; /* the index begins so many bits above those of a line */
     uint64_t fold;  /* half of the sets are of lines of which so many of these
                        address bits are set that it is an odd number; 0: none */

@@ -1164,7 +1164,8 @@ static bool is_irregular(const struct finding *f)
     if (f == NULL || f->because == NULL)
         return false;
     return (f->status == STATUS_NOT_MEASURED &&
-            strcmp(f->because, why_code_irregular) == 0) ||
+            (strcmp(f->because, why_code_irregular) == 0 ||
+             strcmp(f->because, why_code_parts) == 0)) ||
            strcmp(f->because, why_code_shorter) == 0;
 }
 

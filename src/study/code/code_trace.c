@@ -129,7 +129,9 @@ static struct script_lines pick_fitting(struct lab *lab,
         const uint64_t ways = trace_fit_ways(fit, set);
         const uint64_t own = ways < fit->model_ways ? OWN_SPARE : SPARE;
         const uint64_t spare = calls->less + (calls->spare ? own : 0);
-        room[set] = ways > spare ? ways - spare : 1;
+        room[set] = calls->more_ways > 0 ? ways + calls->more_ways
+                    : ways > spare       ? ways - spare
+                                         : 1;
     }
     rng_seed(&rng, calls->take - calls->again);
     for (uint64_t i = 0; i < tries; i++) {

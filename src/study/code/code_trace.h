@@ -44,7 +44,7 @@ struct code_path {
     struct code_late late[CODE_LATES_MOST]; /* … but for those, which no other
                                                call costs */
     size_t lates;
-    uint64_t line;                 /* of the nearest, B … */
+    uint64_t line; /* of the nearest, B … */
     /* … so many of which are fetched ahead, to each level; to the nearest from
      * the next one; and whether calls that hit do so, too. */
     uint64_t ahead[CODE_LEVELS_MAX], near;
@@ -62,13 +62,14 @@ struct code_calls {
     uint64_t ahead; /* … with so many lines that are fetched ahead … */
     bool spare; /* … and a way for lines of the loop, or three where some are …
                  */
-    uint64_t less;  /* … and so many ways less … */
+    uint64_t less;      /* … and so many ways less … */
+    uint64_t more_ways; /* … or so many more, and none spare … */
     bool alike;     /* … and numbers that are alike in as many low bits as may
                        be … */
     unsigned again; /* … the same as so many launches before */
-    uint64_t most; /* calls that fit a launch */
-    unsigned take; /* a number that makes the order another */
-    unsigned more; /* laps of the same order after the first */
+    uint64_t most;  /* calls that fit a launch */
+    unsigned take;  /* a number that makes the order another */
+    unsigned more;  /* laps of the same order after the first */
 };
 
 /* Calls of functions at random. */

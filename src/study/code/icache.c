@@ -420,7 +420,8 @@ struct cache_question {
     size_t i; /* which */
     struct code_level *level;
     struct code_path *path;
-    uint64_t over; /* functions in a row of which most miss */
+    uint64_t over;         /* functions in a row of which most miss */
+    const char *irregular; /* why its sets are not known */
     struct code_draws draws;
 };
 
@@ -1009,11 +1010,48 @@ static void check_more(struct cache_question *q, struct trace_search *search,
 }
 
 /* What calls bring may be several lines of this level, which chance puts out
- * one by one: that is in no model, and what foretells best need not be there.
- */
+ * one by one: that is in no model that is searched, and what foretells best
+ * need not be there. */
 static bool may_be_in_parts(const struct cache_question *q)
 {
-    return q->i > 0 && q->level->line <= q->path->line;
+    return q->i > 0 && q->level->line <= q->level[-1].line;
+}
+
+/* Two launches that call the same functions for the model, of which the last
+ * half of the calls is looked at: what missed, and what of that the clock may
+ * have told wrongly. */
+struct settled {
+    struct trace all;
+    double missed, late;
+};
+
+static struct settled call_until_settled(struct cache_question *q,
+                                         const struct trace_fit *fit,
+                                         struct code_calls *calls)
+{
+    enum { LAUNCHES = 2 };
+    struct settled s = {0};
+    size_t half = 0, seen = 0;
+    calls->apart = 0;
+    calls->fitting = fit;
+    calls->spare = true;
+    if (q->i > 0 && u64_max(q->path->near, q->path->ahead[q->i]) == 0)
+        calls->ahead = 0;
+    for (calls->again = 0; lab_ok(q->lab) && calls->again < LAUNCHES;
+         calls->again++) {
+        calls->take++;
+        const struct trace one = trace_taken(q, calls);
+        half = s.all.count + one.count / 2;
+        s.all = trace_joined(q->lab, s.all, one);
+    }
+    for (size_t i = 0; i < s.all.count; i++) {
+        if (i < half)
+            s.all.visits[i].seen = TRACE_UNSEEN;
+        seen += s.all.visits[i].seen != TRACE_UNSEEN;
+        s.missed += s.all.visits[i].seen == TRACE_MISS;
+    }
+    s.late = late_most(q, (double)seen);
+    return s;
 }
 
 /* Whether functions that fit are missed no more at last.  Of random victims
@@ -1033,36 +1071,45 @@ static bool may_be_in_parts(const struct cache_question *q)
 static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
                          struct code_calls *calls, bool alike)
 {
-    enum { LAUNCHES = 2 };
     const struct trace_range range = range_of(q);
-    struct trace all = {0};
-    size_t half = 0, seen = 0;
-    double missed = 0;
-    calls->apart = 0;
-    calls->fitting = fit;
-    calls->spare = true;
     calls->alike = alike;
     calls->less = (fit->model_ways - 1) / 4;
-    if (q->i > 0 && u64_max(q->path->near, q->path->ahead[q->i]) == 0)
-        calls->ahead = 0;
-    for (calls->again = 0; lab_ok(q->lab) && calls->again < LAUNCHES;
-         calls->again++) {
-        calls->take++;
-        const struct trace one = trace_taken(q, calls);
-        half = all.count + one.count / 2;
-        all = trace_joined(q->lab, all, one);
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        if (i < half)
-            all.visits[i].seen = TRACE_UNSEEN;
-        seen += all.visits[i].seen != TRACE_UNSEEN;
-        missed += all.visits[i].seen == TRACE_MISS;
-    }
-    const double most =
-        trace_fit_missed_most(fit, &range, &all) + late_most(q, (double)seen);
+    const struct settled s = call_until_settled(q, fit, calls);
+    const double most = trace_fit_missed_most(fit, &range, &s.all) + s.late;
     const bool finer = alike && fit->model_shift > 0 && may_be_in_parts(q);
-    return missed <= most &&
-           (!finer || trace_fit_missed_finer(fit, &range, &all) > most);
+    return s.missed <= most &&
+           (!finer || trace_fit_missed_finer(fit, &range, &s.all) > most);
+}
+
+/*
+ * Whether no lines that come in parts, which chance puts out one by one, are
+ * there instead.  A call finds all parts as seldom as one of fewer ways, and so
+ * they foretell nearly as much; but they have more ways for it.  Of functions
+ * of which each set has more than it holds some are missed for ever, where in
+ * parts all come to be there: as many must be as of whole lines, more nearly.
+ */
+static bool is_whole(struct cache_question *q, const struct trace_fit *fit,
+                     const struct trace_fit *parts, size_t count,
+                     struct code_calls *calls)
+{
+    const struct trace_range range = range_of(q);
+    if (count == 0)
+        return true;
+    calls->alike = false;
+    calls->more_ways = 1 + fit->model_ways / 8;
+    calls->ahead = u64_max(q->path->near, q->path->ahead[q->i]);
+    const struct settled s = call_until_settled(q, fit, calls);
+    calls->more_ways = 0;
+    const double if_whole = trace_fit_missed_most(fit, &range, &s.all);
+    bool is = true;
+    for (size_t k = 0; k < count; k++) {
+        const double in_parts =
+            trace_fit_missed_most(&parts[k], &range, &s.all);
+        is = is && 2 * (s.missed - s.late) > if_whole + in_parts;
+    }
+    if (!is)
+        q->irregular = why_code_parts;
+    return is;
 }
 
 /* Functions that are picked unevenly: what random victims do does not show
@@ -1072,7 +1119,7 @@ static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
     /* Where a call has time a line more comes than was seen of cold code. */
-    enum { LATE = 1 };
+    enum { LATE = 1, SHORTEST = 32 };
     const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
     struct code_calls calls = {
@@ -1097,11 +1144,17 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         check_more(q, search, &calls, &first);
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
+    sure = sure && is_shown(q, fit);
+    struct trace_fit parts[TRACE_PARTS_MOST];
+    size_t part_count = 0;
+    if (sure && trace_fit_is_chance(fit) && may_be_in_parts(q))
+        part_count = trace_search_parts(search, fit, SHORTEST, parts);
     trace_search_free(search);
-    if (!sure || !is_shown(q, fit) ||
+    if (!sure ||
         (trace_fit_is_chance(fit) &&
          (is_same_again(q, fit) || !comes_to_fit(q, fit, &calls, false) ||
-          !comes_to_fit(q, fit, &calls, true))))
+          !comes_to_fit(q, fit, &calls, true) ||
+          !is_whole(q, fit, parts, part_count, &calls))))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
@@ -1155,9 +1208,9 @@ static void leave_irregular(struct cache_question *q)
     q->level->size =
         c->point[i].lines * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
-    finding_because(f, why_code_irregular);
+    finding_because(f, "%s", q->irregular);
     finding_cite(f, c->point[i].experiment);
-    refuse(q, "*", why_code_irregular);
+    refuse(q, "*", q->irregular);
 }
 
 /* A number that all agree about which explain the calls as well, or the least
@@ -1393,6 +1446,7 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                                .i = i,
                                .level = level,
                                .path = path,
+                               .irregular = why_code_irregular,
                                .over = c->point[c->plateau[i + 1].first].lines};
     level->limit = path->limit[i];
     level->reach = u64_max(path->ahead[i], path->near) * path->line +
