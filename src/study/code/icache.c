@@ -1014,7 +1014,8 @@ static void check_more(struct cache_question *q, struct trace_search *search,
  * need not be there. */
 static bool may_be_in_parts(const struct cache_question *q)
 {
-    return q->i > 0 && q->level->line <= q->level[-1].line;
+    return q->i > 0 &&
+           q->level->line <= u64_max(q->level[-1].line, q->path->line);
 }
 
 /* Two launches that call the same functions for the model, of which the last
