@@ -1018,9 +1018,9 @@ static bool may_be_in_parts(const struct cache_question *q)
            q->level->line <= u64_max(q->level[-1].line, q->path->line);
 }
 
-/* Two launches that call the same functions for the model, of which the last
- * half of the calls is looked at: what missed, and what of that the clock may
- * have told wrongly. */
+/* Launches that call the same functions for the model, of which the last half
+ * of the last one's calls is looked at: what missed, and what of that the clock
+ * may have told wrongly. */
 struct settled {
     struct trace all;
     double missed, late;
@@ -1028,9 +1028,9 @@ struct settled {
 
 static struct settled call_until_settled(struct cache_question *q,
                                          const struct trace_fit *fit,
-                                         struct code_calls *calls)
+                                         struct code_calls *calls,
+                                         unsigned launches)
 {
-    enum { LAUNCHES = 2 };
     struct settled s = {0};
     size_t half = 0, seen = 0;
     calls->apart = 0;
@@ -1038,7 +1038,7 @@ static struct settled call_until_settled(struct cache_question *q,
     calls->spare = true;
     if (q->i > 0 && u64_max(q->path->near, q->path->ahead[q->i]) == 0)
         calls->ahead = 0;
-    for (calls->again = 0; lab_ok(q->lab) && calls->again < LAUNCHES;
+    for (calls->again = 0; lab_ok(q->lab) && calls->again < launches;
          calls->again++) {
         calls->take++;
         const struct trace one = trace_taken(q, calls);
@@ -1072,10 +1072,11 @@ static struct settled call_until_settled(struct cache_question *q,
 static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
                          struct code_calls *calls, bool alike)
 {
+    enum { LAUNCHES = 2 };
     const struct trace_range range = range_of(q);
     calls->alike = alike;
     calls->less = (fit->model_ways - 1) / 4;
-    const struct settled s = call_until_settled(q, fit, calls);
+    const struct settled s = call_until_settled(q, fit, calls, LAUNCHES);
     const double most = trace_fit_missed_most(fit, &range, &s.all) + s.late;
     const bool finer = alike && fit->model_shift > 0 && may_be_in_parts(q);
     return s.missed <= most &&
@@ -1087,26 +1088,29 @@ static bool comes_to_fit(struct cache_question *q, const struct trace_fit *fit,
  * there instead.  A call finds all parts as seldom as one of fewer ways, and so
  * they foretell nearly as much; but they have more ways for it.  Of functions
  * of which each set has more than it holds some are missed for ever, where in
- * parts all come to be there: as many must be as of whole lines, more nearly.
+ * parts all come to be there.  So many must be that a fourth of what whole
+ * lines miss more shows, as what comes ahead leaves sets fewer of them.
  */
 static bool is_whole(struct cache_question *q, const struct trace_fit *fit,
                      const struct trace_fit *parts, size_t count,
                      struct code_calls *calls)
 {
+    enum { LAUNCHES = 4 }; /* hardly fewer than parts have room for settle */
     const struct trace_range range = range_of(q);
     if (count == 0)
         return true;
     calls->alike = false;
     calls->more_ways = 1 + fit->model_ways / 8;
     calls->ahead = u64_max(q->path->near, q->path->ahead[q->i]);
-    const struct settled s = call_until_settled(q, fit, calls);
+    const struct settled s = call_until_settled(q, fit, calls, LAUNCHES);
     calls->more_ways = 0;
     const double if_whole = trace_fit_missed_most(fit, &range, &s.all);
     bool is = true;
     for (size_t k = 0; k < count; k++) {
         const double in_parts =
             trace_fit_missed_most(&parts[k], &range, &s.all);
-        is = is && 2 * (s.missed - s.late) > if_whole + in_parts;
+        is = is &&
+             s.missed - s.late - in_parts > fmax(0, (if_whole - in_parts) / 4);
     }
     if (!is)
         q->irregular = why_code_parts;
