@@ -19,6 +19,14 @@ static bool fails(const struct trial *t, size_t wrong)
     return wrong > 1 + t->count / 100;
 }
 
+static enum cache_policy policy_in(const struct trying *t,
+                                   const struct profile *p,
+                                   const char *component)
+{
+    const struct cache_shape *const shape = twin_shape(t, p, component);
+    return shape != NULL ? shape->policy : POLICY_LRU;
+}
+
 /* Entries that lines are dealt to in turns, of unequal sets; 0: of sets that
  * are alike, or there is no such GPU. */
 static uint64_t dealt_entries(const struct trying *t, const char *component)
@@ -57,15 +65,14 @@ static int try_dealt(const struct trying *t, const struct suspicion *s,
     d->against = SIZE_MAX;
     if (!twin_open_dealt(t, s->component, d->from, &twin))
         return 0;
-    const struct cache_shape *const shape =
-        twin_shape(t, twin.profile, s->component);
+    const enum cache_policy policy = policy_in(t, twin.profile, s->component);
     int status = 0;
     d->against = 0;
     for (size_t i = 0; status == 0 && i < s->trials && d->against <= most;
          i++) {
         struct error err = {0};
         status =
-            trial_wrong(&s->trial[i], twin.prober, shape, &d->wrong[i], &err);
+            trial_wrong(&s->trial[i], twin.prober, policy, &d->wrong[i], &err);
         if (status != 0)
             *t->err = err;
         d->failed -= status == 0 && !fails(&s->trial[i], d->wrong[i]);
