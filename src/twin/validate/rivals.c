@@ -62,11 +62,11 @@ static int strike_out(struct trying *t, struct rivals *r,
 {
     int status = 0;
     for (size_t i = 0; status == 0 && i < r->count; i++) {
-        size_t wrong[DRAW_MOST] = {0}, failed = 0;
+        size_t failed = 0, strained = 0;
         if (r->at[i].out)
             continue;
         lend(t, &r->at[i]);
-        status = suspicion_failing(t, more, wrong, &failed);
+        status = suspicion_failing(t, more, &failed, &strained);
         trying_return(t);
         r->at[i].out = failed > 0;
     }

@@ -12,13 +12,6 @@
 
 /* ---- how well findings foretell --------------------------------------- */
 
-/* An experiment is not foretold of which more loads are wrong than a disturbed
- * one or two. */
-static bool fails(const struct trial *t, size_t wrong)
-{
-    return wrong > 1 + t->count / 100;
-}
-
 static enum cache_policy policy_in(const struct trying *t,
                                    const struct profile *p,
                                    const char *component)
@@ -53,7 +46,7 @@ static size_t against(size_t trial, size_t wrong)
 /* What foretells of a GPU that deals line 0 to an entry. */
 struct dealt {
     uint64_t from;
-    size_t wrong[DRAW_MOST], failed, against;
+    size_t wrong[DRAW_MOST], failed, strained, against;
 };
 
 /* Nothing more than `most` is of interest. */
@@ -71,11 +64,13 @@ static int try_dealt(const struct trying *t, const struct suspicion *s,
     for (size_t i = 0; status == 0 && i < s->trials && d->against <= most;
          i++) {
         struct error err = {0};
-        status =
-            trial_wrong(&s->trial[i], twin.prober, policy, &d->wrong[i], &err);
+        bool strained = false;
+        status = trial_wrong(&s->trial[i], twin.prober, policy, &d->wrong[i],
+                             &strained, &err);
         if (status != 0)
             *t->err = err;
-        d->failed -= status == 0 && !fails(&s->trial[i], d->wrong[i]);
+        d->failed -= status == 0 && !trial_fails(&s->trial[i], d->wrong[i]);
+        d->strained += strained;
         d->against += against(i, d->wrong[i]);
     }
     twin_close(&twin);
@@ -109,12 +104,12 @@ static int deal(const struct trying *t, const struct suspicion *s,
 }
 
 int suspicion_failing(const struct trying *t, const struct suspicion *s,
-                      size_t wrong[DRAW_MOST], size_t *count)
+                      size_t *failed, size_t *strained)
 {
     struct dealt d = {0};
     const int status = deal(t, s, &d);
-    memcpy(wrong, d.wrong, sizeof d.wrong);
-    *count = d.failed;
+    *failed = d.failed;
+    *strained = d.strained;
     return status;
 }
 
@@ -313,22 +308,28 @@ struct search {
     /* The best so far. */
     struct finding *finding;
     struct value value;
-    size_t failing;
+    size_t failing, strained;
     bool consistent;
-    struct rivals rivals; /* all that explain everything */
+    struct rivals rivals; /* all that explain everything as well */
 };
 
-static bool better(const struct search *s, size_t failed, bool whole)
+/* What explains all by one state of the sets is likelier than what needs
+ * another for each load: a policy of marks, by 16 states, explains most laps.
+ */
+static bool better(const struct search *s, size_t failed, size_t strained,
+                   bool whole)
 {
     if (s->finding == NULL || failed != s->failing)
         return s->finding == NULL || failed < s->failing;
+    if (failed == 0 && strained != s->strained)
+        return strained < s->strained;
     return whole && !s->consistent;
 }
 
 /* Takes the value over. */
 static int try_value(struct search *s, struct finding *f, struct value value)
 {
-    size_t wrong[DRAW_MOST] = {0}, failed = 0;
+    size_t failed = 0, strained = 0;
     if (value_equal(&value, &f->value) || trying_late(s->trying)) {
         value_free(&value);
         return 0;
@@ -336,15 +337,20 @@ static int try_value(struct search *s, struct finding *f, struct value value)
     trying_lend(s->trying, f, value);
     const bool whole = consistent(s->trying, s->suspicion->component);
     const int status =
-        suspicion_failing(s->trying, s->suspicion, wrong, &failed);
+        suspicion_failing(s->trying, s->suspicion, &failed, &strained);
     trying_return(s->trying);
-    if (status == 0 && failed == 0 && whole)
+    const bool best = status == 0 && better(s, failed, strained, whole);
+    if (best && strained < s->strained)
+        rivals_free(&s->rivals);
+    if (status == 0 && failed == 0 && whole &&
+        (best || strained == s->strained))
         rivals_add(&s->rivals, f, &value);
-    if (status == 0 && better(s, failed, whole)) {
+    if (best) {
         value_free(&s->value);
         s->finding = f;
         s->value = value;
         s->failing = failed;
+        s->strained = strained;
         s->consistent = whole;
         return 0;
     }
@@ -429,10 +435,10 @@ static double top_bit(const struct value *v)
 static int try_if_first(struct search *s, struct finding *f, struct value value)
 {
     struct suspicion first = *s->suspicion;
-    size_t wrong[DRAW_MOST] = {0}, failed = 0;
+    size_t failed = 0, strained = 0;
     first.trials = u64_min(first.trials, 1);
     trying_lend(s->trying, f, value);
-    const int status = suspicion_failing(s->trying, &first, wrong, &failed);
+    const int status = suspicion_failing(s->trying, &first, &failed, &strained);
     trying_return(s->trying);
     if (status == 0 && failed == 0)
         return try_value(s, f, value);
@@ -562,7 +568,7 @@ static bool laps_are_right(const struct suspicion *s)
     enum { LAPS = 2 };
     bool right = s->trials > LAPS;
     for (size_t i = 0; right && i < LAPS; i++)
-        right = !fails(&s->trial[i], s->wrong[i]);
+        right = !trial_fails(&s->trial[i], s->wrong[i]);
     return right;
 }
 
@@ -606,7 +612,7 @@ static void blame_what_is_left(struct trying *t, const struct suspicion *s,
 static int fails_elsewhere(struct trying *t, const struct suspicion *s,
                            size_t failed, bool *again)
 {
-    size_t wrong[DRAW_MOST] = {0};
+    size_t strained = 0;
     struct suspicion other = {.component = s->component, .subject = s->subject};
     *again = true;
     if (strcmp(s->component, "l2") != 0 || failed != 1 || trying_late(t) ||
@@ -616,7 +622,7 @@ static int fails_elsewhere(struct trying *t, const struct suspicion *s,
     for (size_t i = 0; status == 0 && i < other.trials; i++)
         status = trial_measure(&other.trial[i], t->device, t->err);
     if (status == 0)
-        status = suspicion_failing(t, &other, wrong, &failed);
+        status = suspicion_failing(t, &other, &failed, &strained);
     *again = failed > 0;
     suspicion_free(&other);
     return status;

@@ -24,11 +24,11 @@ struct suspicion {
 /* structure.c: draws its experiments by the findings as they are now; false:
  * too little is known. */
 bool suspicion_draw(struct trying *trying, struct suspicion *suspicion);
-/* How many of them fail with the findings as they are now; all where they make
- * no GPU. */
+/* How many of them fail with the findings as they are now, all where they make
+ * no GPU; and how many are strained (trial.h). */
 int suspicion_failing(const struct trying *trying,
-                      const struct suspicion *suspicion,
-                      size_t wrong[DRAW_MOST], size_t *count);
+                      const struct suspicion *suspicion, size_t *failed,
+                      size_t *strained);
 void suspicion_free(struct suspicion *suspicion);
 
 /* True if another value of the finding would contradict the rest. */

@@ -8,6 +8,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/rng.h"
 
 /* Cycles of each load that is kept: medians over the runs, and all. */
@@ -216,9 +217,10 @@ static int stir(const struct trial *t, struct prober *twin, struct rng *rng,
 }
 
 /* Keeps of loads that were not foretold those that no state of the sets
- * explains which they may have been in. */
+ * explains which they may have been in.  `*least`: by the state that explains
+ * most of them. */
 static int wrong_in_any(const struct trial *t, struct prober *twin, bool *wrong,
-                        struct error *err)
+                        size_t *least, struct error *err)
 {
     enum { STATES = 16, RUNS = STATES * TWIN_RUNS_ALIKE };
     struct rng rng;
@@ -230,16 +232,27 @@ static int wrong_in_any(const struct trial *t, struct prober *twin, bool *wrong,
             status = stir(t, twin, &rng, err);
         if (status == 0)
             status = look(t, twin, 1, 1, &seen, err);
+        size_t other = 0;
         for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
-             i++)
-            wrong[i] = wrong[i] && differs(t, &seen, i);
+             i++) {
+            const bool is = differs(t, &seen, i);
+            other += is;
+            wrong[i] = wrong[i] && is;
+        }
+        *least = u64_min(*least, other);
         cycles_free(&seen.cycles);
     }
     return status;
 }
 
+bool trial_fails(const struct trial *t, size_t wrong)
+{
+    return wrong > 1 + t->count / 100;
+}
+
 int trial_wrong(const struct trial *t, struct prober *twin,
-                enum cache_policy policy, size_t *wrong, struct error *err)
+                enum cache_policy policy, size_t *wrong, bool *strained,
+                struct error *err)
 {
     struct seen seen = {0};
     const unsigned most = t->alike ? TWIN_RUNS_ALIKE : TWIN_RUNS;
@@ -249,10 +262,11 @@ int trial_wrong(const struct trial *t, struct prober *twin,
     for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
          i++)
         is[i] = differs(t, &seen, i);
-    if (status == 0 && cache_lasts(policy) && t->place_count > 0 &&
-        count_of(is, t->count) > 0)
-        status = wrong_in_any(t, twin, is, err);
-    size_t other = count_of(is, t->count);
+    size_t other = count_of(is, t->count), least = other;
+    if (status == 0 && cache_lasts(policy) && t->place_count > 0 && other > 0)
+        status = wrong_in_any(t, twin, is, &least, err);
+    other = count_of(is, t->count);
+    *strained = trial_fails(t, least) && !trial_fails(t, other);
     if (cache_by_chance(policy))
         other = unlike(t, &seen) ? t->count : 0;
     *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;

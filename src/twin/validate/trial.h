@@ -44,9 +44,14 @@ int trial_measure(struct trial *trial, struct prober *device,
                   struct error *err);
 /* How many loads the other device, a simulated one of whose cache this is the
  * policy, finds elsewhere.  Where chance chooses victims a share is compared,
- * and all are wrong or none is. */
+ * and all are wrong or none is.  `*strained`: each load is explained, by some
+ * state that the sets may have been in, but all by none. */
 int trial_wrong(const struct trial *trial, struct prober *twin,
-                enum cache_policy policy, size_t *wrong, struct error *err);
+                enum cache_policy policy, size_t *wrong, bool *strained,
+                struct error *err);
+/* An experiment is not foretold of which more loads are wrong than a disturbed
+ * one or two. */
+bool trial_fails(const struct trial *trial, size_t wrong);
 void trial_free(struct trial *trial);
 
 #endif
