@@ -145,6 +145,11 @@ bool cache_by_chance(enum cache_policy policy)
 
 bool cache_lasts(enum cache_policy policy)
 {
+    return policy != POLICY_LRU && !cache_by_chance(policy);
+}
+
+bool cache_lasts_misses(enum cache_policy policy)
+{
     return policy == POLICY_NRU || policy == POLICY_RRIP;
 }
 

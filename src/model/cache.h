@@ -65,9 +65,11 @@ const char *cache_policy_name(enum cache_policy policy);
 enum cache_policy cache_policy_find(const char *name);
 /* What it replaces is drawn by lot. */
 bool cache_by_chance(enum cache_policy policy);
-/* What was in a set before still tells which line goes once all of that is
- * gone: lines lie in other ways, of which the lowest goes. */
+/* As many loads of different lines as a set has ways may leave it in several
+ * states, by what was in it before. */
 bool cache_lasts(enum cache_policy policy);
+/* … and so may as many misses. */
+bool cache_lasts_misses(enum cache_policy policy);
 /* Using the newest line once more makes a difference. */
 bool cache_counts_uses(enum cache_policy policy);
 

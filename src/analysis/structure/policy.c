@@ -112,7 +112,7 @@ static size_t phases_of(size_t which, uint32_t ways)
     const uint32_t behind = certain[which].behind;
     if (policy == POLICY_LRU_MIDPOINT)
         return behind < ways ? behind + 1 : ways;
-    return cache_lasts(policy) ? 2 * ways : 1;
+    return policy == POLICY_NRU || policy == POLICY_RRIP ? 2 * ways : 1;
 }
 
 /* Lines that no load names. */

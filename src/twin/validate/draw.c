@@ -199,7 +199,9 @@ static struct trial laps(const struct draw *w, const char *what,
     buf_text(&steps, ",!");
     put_list(w, &steps, &lines, 0);
     free(lines.at);
-    return trial_of(w, what, &steps);
+    struct trial t = trial_of(w, what, &steps);
+    t.laps = true;
+    return t;
 }
 
 /* A line of the pool, and sometimes its neighbour, which one index bit and no
@@ -233,19 +235,28 @@ static void add_times(struct lines *order, uint64_t line, unsigned times)
         add(order, line);
 }
 
+/* Brings a set into one state, whatever lines it had.  A is its first lines, B
+ * as many more: laps over A leave these alone, and B misses, each in its turn.
+ */
+static void settle_misses(struct lines *order, const uint64_t *a, size_t ways)
+{
+    for (size_t i = 0; i < 3 * ways; i++)
+        add(order, a[i % ways]);
+    for (size_t i = 0; i < ways; i++)
+        add(order, a[ways + i]);
+}
+
 /*
- * Brings a set of an nru or rrip into one state, whatever lines and marks it
- * had.  A is its first lines, B as many more.
- *
- * Each of A twice in a row, three times over, leaves these alone: between two
- * times that marks go back nothing goes that came or was used meanwhile.  All
+ * Of an nru or rrip these are in other ways by what was there before, and the
+ * lowest goes.  Each of A is loaded twice in a row, between which marks may go
+ * back; so nothing goes that came or was used since, and A is left alone.  All
  * ages of an rrip are alike then, so that B takes the ways in their order.  Of
  * an nru A backwards makes all marks full at the first of it; but where that
  * lies B passes, and most of A behind it, and takes all ways in their order but
  * that of the last of B that filled them, which is one of two.  Marks are full
  * once more at a line whose way is known, the first, and B follows again.
  */
-static void settle(struct lines *order, const uint64_t *a, size_t ways)
+static void settle_marks(struct lines *order, const uint64_t *a, size_t ways)
 {
     const uint64_t *const b = a + ways;
     for (size_t i = 0; i < 3 * ways; i++)
@@ -268,24 +279,47 @@ static void settle(struct lines *order, const uint64_t *a, size_t ways)
     add(order, a[0]);
 }
 
-/* What comes before loads at random: nothing where laps leave a set the same
- * whatever was in it, or where too few lines come to the sets.  A cache before
- * this one would hold some of it. */
+/* The sets in turns, so that what stands before holds nothing for long. */
+static struct lines in_turns(struct lines *each, size_t sets)
+{
+    struct lines all = {0};
+    size_t longest = 0;
+    for (size_t i = 0; i < sets; i++)
+        longest = u64_max(longest, each[i].count);
+    for (size_t k = 0; k < longest; k++)
+        for (size_t i = 0; i < sets; i++)
+            if (k < each[i].count)
+                add(&all, each[i].at[k]);
+    for (size_t i = 0; i < sets; i++)
+        free(each[i].at);
+    return all;
+}
+
+/* What comes before loads at random: nothing where a lap leaves a set the same
+ * whatever was in it, or where too few lines come to the sets.  A
+ * cache before this one would hold some of what is loaded twice for marks. */
 static struct lines before(const struct draw *w, struct sets *s, size_t sets)
 {
-    enum { WAYS_LEAST = 3, EACH = 13 }; /* settle's loads of a way */
+    enum { WAYS_LEAST = 3, LOADS = 4, LOADS_OF_MARKS = 13 }; /* of each way */
+    const enum cache_policy policy = w->d->shape->policy;
+    const bool marks = cache_lasts_misses(policy);
     struct sets some = *s;
-    struct lines order = {0};
-    bool can = cache_lasts(w->d->shape->policy) && w->d->front == NULL;
+    struct lines each[SETS_MOST] = {0};
+    size_t ways = 0;
     some.count = sets;
-    can = can && EACH * room_of(&some) < STEPS_MOST / 2;
-    for (size_t i = 0; can && i < sets; i++)
-        can = s->ways[i] >= WAYS_LEAST;
-    can = can && gather(w, &some, some.ways[0]);
+    bool can =
+        cache_lasts(policy) && !(marks && w->d->front != NULL) &&
+        (marks ? LOADS_OF_MARKS : LOADS) * room_of(&some) < STEPS_MOST / 2;
+    for (size_t i = 0; i < sets; i++) {
+        can = can && s->ways[i] >= WAYS_LEAST;
+        ways = u64_max(ways, s->ways[i]);
+    }
+    can = can && gather(w, &some, ways);
     memcpy(s->lines, some.lines, sets * sizeof *s->lines);
     for (size_t i = 0; can && i < sets; i++)
-        settle(&order, s->lines[i].at, s->ways[i]);
-    return order;
+        (marks ? settle_marks : settle_misses)(&each[i], s->lines[i].at,
+                                               s->ways[i]);
+    return in_turns(each, sets);
 }
 
 /* Random lines and sectors of the pool, after what settles it and a lap over
@@ -305,7 +339,10 @@ static struct trial at_random(const struct draw *w, const char *what,
     buf_text(&steps, ",!");
     put_random(w, &steps, &lines, kept);
     free(lines.at);
-    return trial_of(w, what, &steps);
+    struct trial t = trial_of(w, what, &steps);
+    t.settled = first->count > 0 ? w->d->shape->set_ways[0] : 0;
+    t.marks_settled = cache_lasts_misses(w->d->shape->policy);
+    return t;
 }
 
 /* How many of the sets the random loads go over: few, so that many loads are

@@ -12,14 +12,6 @@
 
 /* ---- how well findings foretell --------------------------------------- */
 
-static enum cache_policy policy_in(const struct trying *t,
-                                   const struct profile *p,
-                                   const char *component)
-{
-    const struct cache_shape *const shape = twin_shape(t, p, component);
-    return shape != NULL ? shape->policy : POLICY_LRU;
-}
-
 /* Entries that lines are dealt to in turns, of unequal sets; 0: of sets that
  * are alike, or there is no such GPU. */
 static uint64_t dealt_entries(const struct trying *t, const char *component)
@@ -58,14 +50,15 @@ static int try_dealt(const struct trying *t, const struct suspicion *s,
     d->against = SIZE_MAX;
     if (!twin_open_dealt(t, s->component, d->from, &twin))
         return 0;
-    const enum cache_policy policy = policy_in(t, twin.profile, s->component);
+    const struct cache_shape *const shape =
+        twin_shape(t, twin.profile, s->component);
     int status = 0;
     d->against = 0;
     for (size_t i = 0; status == 0 && i < s->trials && d->against <= most;
          i++) {
         struct error err = {0};
         bool strained = false;
-        status = trial_wrong(&s->trial[i], twin.prober, policy, &d->wrong[i],
+        status = trial_wrong(&s->trial[i], twin.prober, shape, &d->wrong[i],
                              &strained, &err);
         if (status != 0)
             *t->err = err;
@@ -628,18 +621,26 @@ static int fails_elsewhere(struct trying *t, const struct suspicion *s,
     return status;
 }
 
-static void blame(struct search *s, size_t failed)
+/* What speaks against the finding, and what the value in its stead does. */
+static void blame(struct search *s, size_t failed, size_t strained)
 {
     char value[64];
     put_value(value, sizeof value, &s->value);
-    char *const because =
-        failed > 0
-            ? xasprintf("of %zu held-out experiments %zu are not as foretold; "
-                        "with %s in its stead all are",
-                        s->suspicion->trials, failed, value)
-            : xasprintf("it contradicts what else was found; %s would not, "
-                        "and foretells all held-out experiments",
-                        value);
+    char *because;
+    if (failed > 0)
+        because =
+            xasprintf("of %zu held-out experiments %zu are not as foretold; "
+                      "with %s in its stead all are",
+                      s->suspicion->trials, failed, value);
+    else if (strained > 0)
+        because = xasprintf(
+            "of %zu held-out experiments no one state of the sets "
+            "explains all loads of %zu; with %s in its stead one does",
+            s->suspicion->trials, strained, value);
+    else
+        because = xasprintf("it contradicts what else was found; %s would not, "
+                            "and foretells all held-out experiments",
+                            value);
     trying_repair(s->trying, s->finding, s->value, because);
     s->value = (struct value){0};
     free(because);
@@ -725,7 +726,7 @@ static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
         try_number(&search, "ways", by(number(t, c, "size"), line * sets));
     *found = status == 0 && search.rivals.count > 0;
     if (*found)
-        blame(&search, 0);
+        blame(&search, 0, 0);
     rivals_free(&search.rivals);
     value_free(&search.value);
     return status;
@@ -733,12 +734,14 @@ static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
 
 /* As the findings are now; from where they deal best, others are tried to deal
  * first. */
-static int look_first(struct trying *t, struct suspicion *s, size_t *failed)
+static int look_first(struct trying *t, struct suspicion *s, size_t *failed,
+                      size_t *strained)
 {
     struct dealt d = {0};
     const int status = deal(t, s, &d);
     memcpy(s->wrong, d.wrong, sizeof d.wrong);
     *failed = d.failed;
+    *strained = d.strained;
     s->dealt_from = d.from;
     s->dealt_is_known = true;
     return status;
@@ -769,12 +772,29 @@ static int try_all_dealt(struct search *s)
     return try_all(s);
 }
 
+/* All is explained if each load met another state of the sets: a policy by
+ * which one state explains all is likelier. */
+static int try_unstrained(struct trying *t, struct suspicion *s,
+                          size_t strained)
+{
+    struct search search = {.trying = t, .suspicion = s};
+    const int status = try_policies(&search);
+    if (status == 0 && is_explained(&search) && search.strained == 0 &&
+        search.consistent)
+        blame(&search, 0, strained);
+    rivals_free(&search.rivals);
+    value_free(&search.value);
+    return status;
+}
+
 int suspect(struct trying *t, struct suspicion *s)
 {
-    size_t failed = 0;
+    size_t failed = 0, strained = 0;
     bool less = false, found = false;
-    int status = look_first(t, s, &failed);
-    if (status != 0 || (failed == 0 && consistent(t, s->component)))
+    int status = look_first(t, s, &failed, &strained);
+    if (status == 0 && failed == 0 && consistent(t, s->component))
+        return strained > 0 ? try_unstrained(t, s, strained) : 0;
+    if (status != 0)
         return status;
     if (failed == 0)
         status = size_is_less(t, s->component, &less);
@@ -795,7 +815,7 @@ int suspect(struct trying *t, struct suspicion *s)
     if (status == 0 && !found && !less)
         status = fails_elsewhere(t, s, failed, &again);
     if (status == 0 && found)
-        blame(&search, failed);
+        blame(&search, failed, 0);
     else if (status == 0 && !less && again)
         blame_what_is_left(t, s, failed);
     rivals_free(&search.rivals);

@@ -196,16 +196,20 @@ static size_t count_of(const bool *is, size_t count)
     return sum;
 }
 
-/* Loads places of the trial's sets at random. */
+/* Loads places of the trial's sets at random; or, of more lines than fit, one
+ * after the other, so that they miss. */
 static int stir(const struct trial *t, struct prober *twin, struct rng *rng,
-                struct error *err)
+                bool in_order, struct error *err)
 {
     enum { STEPS = 1500 };
     struct buf steps = {0};
     struct samples samples = {0};
-    for (size_t i = 0; i < STEPS; i++)
-        buf_printf(&steps, "%s%" PRIu64, i > 0 ? "|" : "",
-                   t->places[rng_below(rng, t->place_count)]);
+    uint64_t at = 0;
+    for (size_t i = 0; i < STEPS; i++) {
+        at = in_order && i > 0 ? (at + 1) % t->place_count
+                               : rng_below(rng, t->place_count);
+        buf_printf(&steps, "%s%" PRIu64, i > 0 ? "|" : "", t->places[at]);
+    }
     char *const text = xasprintf("visit readers=%s steps=!%" PRIu64 ":1:0,%s%s",
                                  t->asked.reader, t->places[t->place_count - 1],
                                  buf_string(&steps), t->asked.extra);
@@ -218,18 +222,24 @@ static int stir(const struct trial *t, struct prober *twin, struct rng *rng,
 
 /* Keeps of loads that were not foretold those that no state of the sets
  * explains which they may have been in.  `*least`: by the state that explains
- * most of them. */
+ * most of them.  Where several states explain few of them, more are not tried.
+ */
 static int wrong_in_any(const struct trial *t, struct prober *twin, bool *wrong,
                         size_t *least, struct error *err)
 {
-    enum { STATES = 16, RUNS = STATES * TWIN_RUNS_ALIKE };
+    enum { STATES = 16, RUNS = STATES * TWIN_RUNS_ALIKE, SOME = RUNS / 4 };
+    const size_t first = count_of(wrong, t->count);
+    size_t left = first;
     struct rng rng;
     int status = 0;
     rng_seed(&rng, STATES);
-    for (unsigned run = 0; status == 0 && run < RUNS; run++) {
+    for (unsigned run = 0;
+         status == 0 && run < RUNS && trial_fails(t, *least) &&
+         (run < SOME || 2 * left <= first);
+         run++) {
         struct seen seen = {0};
         if (run % TWIN_RUNS_ALIKE == 0)
-            status = stir(t, twin, &rng, err);
+            status = stir(t, twin, &rng, run / TWIN_RUNS_ALIKE % 2 > 0, err);
         if (status == 0)
             status = look(t, twin, 1, 1, &seen, err);
         size_t other = 0;
@@ -239,6 +249,7 @@ static int wrong_in_any(const struct trial *t, struct prober *twin, bool *wrong,
             other += is;
             wrong[i] = wrong[i] && is;
         }
+        left = count_of(wrong, t->count);
         *least = u64_min(*least, other);
         cycles_free(&seen.cycles);
     }
@@ -250,8 +261,20 @@ bool trial_fails(const struct trial *t, size_t wrong)
     return wrong > 1 + t->count / 100;
 }
 
+/* True if what the sets held before may decide what the loads find.  Laps of
+ * which most miss bring most policies into one state, and those of which most
+ * hit none; random loads bring all but those with marks. */
+static bool is_left_open(const struct trial *t, const struct cache_shape *shape)
+{
+    const bool marks = cache_lasts_misses(shape->policy);
+    const bool settled =
+        t->settled == shape->set_ways[0] && (t->marks_settled || !marks);
+    return cache_lasts(shape->policy) && !settled && t->place_count > 0 &&
+           (t->laps || marks);
+}
+
 int trial_wrong(const struct trial *t, struct prober *twin,
-                enum cache_policy policy, size_t *wrong, bool *strained,
+                const struct cache_shape *shape, size_t *wrong, bool *strained,
                 struct error *err)
 {
     struct seen seen = {0};
@@ -263,11 +286,11 @@ int trial_wrong(const struct trial *t, struct prober *twin,
          i++)
         is[i] = differs(t, &seen, i);
     size_t other = count_of(is, t->count), least = other;
-    if (status == 0 && cache_lasts(policy) && t->place_count > 0 && other > 0)
+    if (status == 0 && shape != NULL && is_left_open(t, shape) && other > 0)
         status = wrong_in_any(t, twin, is, &least, err);
     other = count_of(is, t->count);
     *strained = trial_fails(t, least) && !trial_fails(t, other);
-    if (cache_by_chance(policy))
+    if (shape != NULL && cache_by_chance(shape->policy))
         other = unlike(t, &seen) ? t->count : 0;
     *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;
     cycles_free(&seen.cycles);

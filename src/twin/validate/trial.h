@@ -27,6 +27,11 @@ struct trial {
     unsigned runs;    /* of which the median counts */
     bool alike;       /* runs of a twin are, which has no noise: nothing is left
                          to chance */
+    bool laps;        /* its loads are, and none is in random order */
+    /* Whatever was in its sets, they are in one state, if they have so many
+     * ways, 0: not; and if their policy goes by marks (nru, rrip), too. */
+    size_t settled;
+    bool marks_settled;
     struct asked asked;
     /* Places of its sets, as the script counts them: what was loaded of them
      * before leaves marks that a policy goes by. */
@@ -42,12 +47,12 @@ struct trial {
 /* Runs it on the device; ERR_UNSUPPORTED where that cannot do it. */
 int trial_measure(struct trial *trial, struct prober *device,
                   struct error *err);
-/* How many loads the other device, a simulated one of whose cache this is the
- * policy, finds elsewhere.  Where chance chooses victims a share is compared,
- * and all are wrong or none is.  `*strained`: each load is explained, by some
- * state that the sets may have been in, but all by none. */
+/* How many loads the other device, a simulated one with a cache of this shape,
+ * finds elsewhere.  Where chance chooses victims a share is compared, and all
+ * are wrong or none is.  `*strained`: each load is explained, by some state
+ * that the sets may have been in, but all by none. */
 int trial_wrong(const struct trial *trial, struct prober *twin,
-                enum cache_policy policy, size_t *wrong, bool *strained,
+                const struct cache_shape *shape, size_t *wrong, bool *strained,
                 struct error *err);
 /* An experiment is not foretold of which more loads are wrong than a disturbed
  * one or two. */
