@@ -9,10 +9,6 @@
 #include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 
-/* A mean is foretold that is within 5 %, or within a cycle, or within what the
- * finding itself leaves open. */
-#define MEAN_TOLERANCE 0.05
-
 /* Of more late loads a walk less than a quarter hold none: ln 4 is 1.4.  The
  * long walk is twice as long as the short one. */
 #define LATE_LOADS_MOST 1.2

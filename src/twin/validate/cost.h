@@ -17,6 +17,10 @@ struct cost {
 };
 enum { COST_STEP = 1 };
 
+/* As near a mean must be to what was foretold; or within a cycle, or within
+ * what the finding itself leaves open. */
+#define MEAN_TOLERANCE 0.05
+
 /* A chase repeats itself, a trace has many loads; a visit is run so often. */
 enum { COST_VISIT_RUNS = 9 };
 

@@ -178,6 +178,9 @@ static struct trial trial_of(const struct draw *w, const char *what,
     struct trial t = {.what = what,
                       .runs = w->d->runs,
                       .alike = are_alike(w->d),
+                      .behind = w->d->front != NULL,
+                      .open = w->d->front != NULL &&
+                              cache_lasts_misses(w->d->shape->policy),
                       .asked = w->d->asked};
     /* The last line first, so that all addresses of the span are there. */
     t.text = xasprintf("visit readers=%s steps=%" PRIu64 ":1:0,%s%s%s",
@@ -463,8 +466,11 @@ size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
     if (more > 0) {
         t[count++] = laps(&w, "as many lines as sets have ways",
                           pool(&w, &s, s.count, 0));
+        t[count - 1].fits = true;
         t[count++] =
             laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
+    }
+    if (more > 0 && !d->laps_only) {
         struct lines first = before(&w, &s, few);
         t[count++] = at_random(&w, "lines of few sets at random", &first,
                                pool(&w, &s, few, more));

@@ -95,9 +95,9 @@ static bool has_mappings(const struct subject *s,
 static const char *lead_of(const struct subject *s,
                            const struct cache_shape *shape)
 {
-    enum { SETS = 64, LINE = 128 };
+    enum { SETS = 64, LINE_MOST = 512 }; /* three lines on, at least */
     return strcmp(s->component, "l2") == 0 && shape->sets >= SETS &&
-                   shape->line == LINE
+                   shape->line <= LINE_MOST
                ? " lead=1664"
                : "";
 }
@@ -140,6 +140,46 @@ static bool has_offsets(const struct subject *s)
     return !trying_tlb(s->component) && strcmp(s->reader, "local") != 0;
 }
 
+/* Which set a line comes to.  Where that was asked and not found, the twin's
+ * sets are chosen, and say nothing of what the device will do: an L2 of real
+ * GPUs, of which a set was found among lines in random order, and no index. */
+static bool index_is_known(struct trying *t, const char *component)
+{
+    const struct finding *const bits =
+        results_edit(t->results, component, "set_bits");
+    return bits == NULL || bits->status != STATUS_NOT_MEASURED ||
+           trying_find(t, component, "slice_modulo") != NULL;
+}
+
+/* Third TLBs of real GPUs hold more lines of a set than it has ways, by no
+ * policy that is known; and of some that go by chance no weights are found.  Of
+ * what follows none what a lap finds is not foretold, and only what contradicts
+ * itself is seen. */
+static bool policy_is_known(struct trying *t, const char *component)
+{
+    return !suspect_weights_open(t, component) &&
+           (strcmp(component, "tlb_l3") != 0 ||
+            trying_find(t, component, "policy") != NULL);
+}
+
+static bool is_known(struct trying *t, const char *component)
+{
+    return trying_find(t, component, "set_ways") != NULL ||
+           (trying_find(t, component, "sets") != NULL &&
+            trying_find(t, component, "ways") != NULL &&
+            index_is_known(t, component));
+}
+
+/* Which of loads at random pass the cache before it. */
+static bool front_is_known(struct trying *t, const struct subject *s)
+{
+    const char *const front =
+        s->front != NULL ? twin_storage(&t->told, s->front) : NULL;
+    return front == NULL ||
+           (is_known(t, front) && trying_find(t, front, "policy") != NULL &&
+            !suspect_weights_open(t, front));
+}
+
 bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
 {
     const struct subject *const s = suspicion->subject;
@@ -160,6 +200,7 @@ bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
                      ? span_of_tlb(shape, d.front,
                                    window > 0 ? (uint64_t)window : UINT64_MAX)
                      : span_of(s, shape);
+        d.laps_only = !front_is_known(t, s);
         d.runs = runs_for(&d.asked, shape);
         d.lead = lead_of(s, shape);
         suspicion->extra = extra_of(s, shape);
@@ -170,41 +211,13 @@ bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
     return suspicion->trials > 0;
 }
 
-/* Which set a line comes to.  Where that was asked and not found, the twin's
- * sets are chosen, and say nothing of what the device will do: an L2 of real
- * GPUs, of which a set was found among lines in random order, and no index. */
-static bool index_is_known(struct trying *t, const char *component)
-{
-    const struct finding *const bits =
-        results_edit(t->results, component, "set_bits");
-    return bits == NULL || bits->status != STATUS_NOT_MEASURED ||
-           trying_find(t, component, "slice_modulo") != NULL;
-}
-
-/* Third TLBs of real GPUs hold more lines of a set than it has ways, by no
- * policy that is known: of what follows none what a lap finds is not foretold,
- * and only what contradicts itself is seen. */
-static bool policy_is_known(struct trying *t, const char *component)
-{
-    return strcmp(component, "tlb_l3") != 0 ||
-           trying_find(t, component, "policy") != NULL;
-}
-
-static bool is_known(struct trying *t, const char *component)
-{
-    return trying_find(t, component, "set_ways") != NULL ||
-           (trying_find(t, component, "sets") != NULL &&
-            trying_find(t, component, "ways") != NULL &&
-            index_is_known(t, component));
-}
-
 /* Where nothing could be asked of it, what the other values hold; of a policy
  * that nobody knows, what they deny.  A value that was repaired may be none. */
 static bool was_tried(struct trying *t, const struct suspicion *s,
                       const char *attribute)
 {
     struct finding *const f = results_edit(t->results, s->component, attribute);
-    if (f == NULL || trying_is_of_parts(t, s->component, attribute))
+    if (f == NULL)
         return false;
     if (trying_repaired(t, f))
         return true;
@@ -343,17 +356,6 @@ static struct subject shown(struct trying *t, const struct subject *s)
     return as;
 }
 
-/* True if any load was asked, and all but few are found as foretold. */
-static bool are_foretold(const struct suspicion *s)
-{
-    size_t loads = 0, wrong = 0;
-    for (size_t i = 0; i < s->trials; i++) {
-        loads += s->trial[i].count - s->trial[i].unclear;
-        wrong += s->wrong[i];
-    }
-    return loads > 0 && wrong <= loads / 100;
-}
-
 static int try_subject(struct trying *t, const struct subject *row)
 {
     const struct subject of = shown(t, row), *const s = &of;
@@ -382,9 +384,6 @@ static int try_subject(struct trying *t, const struct subject *row)
     }
     if (status == 0 && whole)
         status = suspect(t, &suspicion);
-    if (status == 0 && whole && strcmp(s->component, "l2") == 0 &&
-        are_foretold(&suspicion))
-        try_halves(t);
     if (status == 0 && whole)
         note_all(t, &suspicion);
     suspicion_free(&suspicion);

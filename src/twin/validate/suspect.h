@@ -35,6 +35,9 @@ void suspicion_free(struct suspicion *suspicion);
 bool suspect_holds(struct trying *trying, const char *component,
                    struct finding *finding);
 
+/* True if ways are drawn by weights that were asked and not found. */
+bool suspect_weights_open(struct trying *trying, const char *component);
+
 /* Whether a size is sure, and not what the sets hold that are; what these hold.
  */
 int suspect_size(struct trying *trying, const char *component, double *holds,

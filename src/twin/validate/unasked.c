@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/validate/trying.h"
+#include "twin/validate/suspect.h"
 
 const char *const trying_attributes[] = {
     "size",    "line",         "sector",         "sets",     "ways",
@@ -19,8 +19,7 @@ static const char *const components[] = {
     "l2",        "tlb_l1",    "tlb_l2",     "tlb_l3",   "memory",   "shared",
     "icache_l0", "icache_l1", "icache_l15", NULL};
 
-static const char *why_unasked(struct trying *t, const char *component,
-                               const char *attribute)
+static const char *why_unasked(struct trying *t, const char *component)
 {
     if (trying_late(t))
         return "the time was over before an experiment asked of it";
@@ -28,9 +27,9 @@ static const char *why_unasked(struct trying *t, const char *component,
         trying_find(t, component, "policy") == NULL)
         return "by no policy that is known a third TLB holds what it does, and "
                "so what a lap finds is not foretold";
-    if (trying_is_of_parts(t, component, attribute))
-        return "the simulated GPU of the findings has no such index of an L2 "
-               "in parts";
+    if (suspect_weights_open(t, component))
+        return "it goes by chance with weights that are not known, and so what "
+               "a lap finds is not foretold";
     if (strcmp(component, "memory") != 0 && strcmp(component, "shared") != 0 &&
         trying_find(t, component, "miss_penalty") == NULL)
         return "what a miss costs is not known, which tells it from a hit";
@@ -52,7 +51,7 @@ static void note_unless_asked(struct trying *t, const char *component,
     if (results_find(t->results, id) != NULL)
         return;
     struct finding *const none = results_add(t->results, id, "validate");
-    finding_none(none, "%s", why_unasked(t, component, attribute));
+    finding_none(none, "%s", why_unasked(t, component));
     none->skipped = true; /* nobody misses it */
 }
 
