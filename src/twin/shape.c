@@ -162,11 +162,14 @@ static void put_sets(struct told *told, const char *component,
 {
     json_t *bits = index_bits(d);
     const double slices = d->modulo > 0 ? d->modulo : 1;
-    /* The index chooses a set of a slice, in the part where the line lies. */
+    /* The index chooses a set of a slice, in the part where the line lies; with
+     * a remainder it is that of its number among those of its home, as it is
+     * where a profile says none. */
     const double parts = fmax(told_number(told, component, "parts"), 1);
+    const bool by_number = parts > 1 && slices > 1;
     json_object_set_new(into, "sets", json_integer((json_int_t)d->sets));
     json_object_set_new(into, "ways", json_integer((json_int_t)d->ways));
-    if (bits != NULL &&
+    if (bits != NULL && !by_number &&
         ldexp(parts * slices, (int)json_array_size(bits)) == d->sets) {
         if (d->modulo > 0)
             json_object_set_new(into, "slices",

@@ -178,9 +178,9 @@ static struct trial trial_of(const struct draw *w, const char *what,
     struct trial t = {.what = what,
                       .runs = w->d->runs,
                       .alike = are_alike(w->d),
-                      .behind = w->d->front != NULL,
-                      .open = w->d->front != NULL &&
-                              cache_lasts_misses(w->d->shape->policy),
+                      .open = w->d->no_policy ||
+                              (w->d->front != NULL &&
+                               cache_lasts_misses(w->d->shape->policy)),
                       .asked = w->d->asked};
     /* The last line first, so that all addresses of the span are there. */
     t.text = xasprintf("visit readers=%s steps=%" PRIu64 ":1:0,%s%s%s",
@@ -467,10 +467,11 @@ size_t draw_trials(const struct drawing *d, struct trial t[DRAW_MOST])
         t[count++] = laps(&w, "as many lines as sets have ways",
                           pool(&w, &s, s.count, 0));
         t[count - 1].fits = true;
+    }
+    if (more > 0 && !d->no_policy)
         t[count++] =
             laps(&w, "a line more in each set", pool(&w, &s, s.count, 1));
-    }
-    if (more > 0 && !d->laps_only) {
+    if (more > 0 && !d->no_policy && !d->no_random) {
         struct lines first = before(&w, &s, few);
         t[count++] = at_random(&w, "lines of few sets at random", &first,
                                pool(&w, &s, few, more));

@@ -22,7 +22,8 @@ struct drawing {
     uint64_t fine; /* loads lie at multiples of so many bytes of a line; 0: at
                       its start */
     const struct cache_shape *front; /* the cache before it; NULL: none */
-    bool laps_only; /* nobody knows what that lets through of loads at random */
+    bool no_random; /* nobody knows what that lets through of loads at random */
+    bool no_policy; /* … nor which line goes: as many are asked as fit */
     const char *lead; /* a further parameter of these experiments, or "" */
     struct rng *rng;
     struct asked asked;

@@ -27,12 +27,13 @@ static const struct level levels[] = {
     {"l2", "space=global op=cg", NULL, 4 << 20, 8},
 };
 
-/* A few lines at an odd distance, which no cache fails to hold. */
-static char *few_lines(struct trying *t, const struct level *l)
+/* A few lines at an odd distance, of so many lines at least, which a cache may
+ * fail to hold if it has as many sets. */
+static char *few_lines(struct trying *t, const struct level *l, uint64_t least)
 {
     const uint64_t line = u64_max(
         (uint64_t)told_number(&t->told, l->component, "line"), l->apart);
-    const uint64_t stride = line * (3 + 2 * rng_below(&t->rng, 3));
+    const uint64_t stride = line * (least + 2 * rng_below(&t->rng, 3));
     uint64_t count = 3 + rng_below(&t->rng, 2);
     /* What stands in front holds none of them: each is in a line of its own
      * there, and they are twice as many as it has, since its sets may be
@@ -202,23 +203,30 @@ static struct level shown(struct trying *t, const struct level *row)
     return as;
 }
 
-/* By its index a quarter of an L2 in a row may come to few of its sets and not
- * fit: the least that tells a mean does, if it costs less. */
-static int cost_of_l2(struct trying *t, const struct level *l, char **near,
-                      struct cost *hit)
+/* Lines that fit, by what they are hoped to: by its index a quarter of an L2 in
+ * a row may come to few of its sets, and a few lines at a distance to one.
+ * Where they cost more than was told others may fit, and cost less. */
+static int cost_of_hits(struct trying *t, const struct level *l, char **near,
+                        struct cost *hit)
 {
+    enum { APART = 3, OTHERS_APART = 11 };
+    const bool is_l2 = strcmp(l->component, "l2") == 0;
     const double told = told_number(&t->told, l->component, "latency");
     struct cost few = {0};
+    *near = is_l2 ? many_lines(t, l, UINT64_MAX) : few_lines(t, l, APART);
+    if (*near == NULL || told == 0)
+        return 0;
     int status = cost_of(t, *near, hit);
     if (status != 0 || hit->cycles <= (1 + MEAN_TOLERANCE) * told)
         return status;
-    char *const other = many_lines(t, l, LINES_LEAST);
+    char *other =
+        is_l2 ? many_lines(t, l, LINES_LEAST) : few_lines(t, l, OTHERS_APART);
     status = other != NULL ? cost_of(t, other, &few) : 0;
     if (status == 0 && few.cycles > 0 && few.cycles < hit->cycles) {
-        free(*near);
+        char *const dearer = *near;
         *near = other;
+        other = dearer;
         *hit = few;
-        return 0;
     }
     free(other);
     return status;
@@ -228,13 +236,9 @@ static int try_level(struct trying *t, const struct level *row)
 {
     const struct level of = shown(t, row), *const l = &of;
     struct cost hit = {0}, miss = {0};
-    const bool is_l2 = strcmp(l->component, "l2") == 0;
-    char *near = is_l2 ? many_lines(t, l, UINT64_MAX) : few_lines(t, l);
-    char *const far = is_l2 ? NULL : too_many(t, l);
-    const bool known = told_number(&t->told, l->component, "latency") > 0;
-    int status = 0;
-    if (near != NULL && known)
-        status = is_l2 ? cost_of_l2(t, l, &near, &hit) : cost_of(t, near, &hit);
+    char *near = NULL;
+    char *const far = strcmp(l->component, "l2") != 0 ? too_many(t, l) : NULL;
+    int status = cost_of_hits(t, l, &near, &hit);
     if (status == 0 && hit.cycles > 0)
         cost_judge(t, l->component, "latency", hit, near);
     if (status == 0 && hit.cycles > 0 && far != NULL)
@@ -373,8 +377,11 @@ static int try_memory(struct trying *t)
     char *const text = cold_lines(t, size, sides);
     const double farthest =
         fmax(hit, told_number(&t->told, "l2", "far_latency"));
-    const double least =
-        overhead + farthest + told_number(&t->told, "l2", "miss_penalty") / 4;
+    const double nearest =
+        sides ? told_number(&t->told, "l2", "near_latency") : hit;
+    const double missing =
+        nearest + told_number(&t->told, "l2", "miss_penalty") - farthest;
+    const double least = overhead + farthest + fmax(missing, 0) / 3;
     const int status = cost_of_memory(t, text, sides, least, &cost);
     if (status == 0 && cost.cycles > 0) {
         cost.cycles -= overhead;

@@ -62,13 +62,13 @@ static int strike_out(struct trying *t, struct rivals *r,
 {
     int status = 0;
     for (size_t i = 0; status == 0 && i < r->count; i++) {
-        size_t failed = 0, strained = 0;
+        struct foretold now = {0};
         if (r->at[i].out)
             continue;
         lend(t, &r->at[i]);
-        status = suspicion_failing(t, more, &failed, &strained);
+        status = suspicion_ask(t, more, &now);
         trying_return(t);
-        r->at[i].out = failed > 0;
+        r->at[i].out = now.failed > 0;
     }
     return status;
 }

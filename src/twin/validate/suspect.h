@@ -24,11 +24,14 @@ struct suspicion {
 /* structure.c: draws its experiments by the findings as they are now; false:
  * too little is known. */
 bool suspicion_draw(struct trying *trying, struct suspicion *suspicion);
-/* How many of them fail with the findings as they are now, all where they make
- * no GPU; and how many are strained (trial.h). */
-int suspicion_failing(const struct trying *trying,
-                      const struct suspicion *suspicion, size_t *failed,
-                      size_t *strained);
+/* How many experiments fail, all where the findings make no GPU, and how many
+ * are strained (trial.h); how many loads are not as foretold. */
+struct foretold {
+    size_t failed, strained, wrong;
+};
+/* With the findings as they are now. */
+int suspicion_ask(const struct trying *trying,
+                  const struct suspicion *suspicion, struct foretold *foretold);
 void suspicion_free(struct suspicion *suspicion);
 
 /* True if another value of the finding would contradict the rest. */

@@ -28,7 +28,6 @@ struct trial {
     bool alike;       /* runs of a twin are, which has no noise: nothing is left
                          to chance */
     bool laps;        /* its loads are, and none is in random order */
-    bool behind;      /* another cache stands before the one that is asked */
     bool fits;        /* all its lines do, and stay once they came */
     bool open;        /* its policy goes by marks that nothing could settle */
     /* Whatever was in its sets, they are in one state, if they have so many

@@ -96,6 +96,12 @@ extern const char *const trying_attributes[];
  * that no experiment asked of it. */
 void trying_note_unasked(struct trying *trying);
 
+/* halves.c: true of what tells the index of an L2 in parts, if it is another
+ * than the simulated GPU of the findings has: where lines meet is not foretold
+ * by it. */
+bool trying_is_of_parts(struct trying *trying, const char *component,
+                        const char *attribute);
+
 /* True once the time is over. */
 bool trying_late(const struct trying *trying);
 /* True, and the error is forgotten, if the device cannot do what was asked. */
@@ -137,6 +143,9 @@ int try_code(struct trying *t);
 /* product.c: whether sets, ways and lines make room for the size, of a cache of
  * which no experiment tells which lines meet. */
 void try_product(struct trying *trying, const char *component);
+/* halves.c: the index of an L2 in parts, of which held-out experiments were as
+ * that simulated GPU foretells. */
+void try_halves(struct trying *trying);
 /* structure.c: which lines push each other out. */
 int try_structure(struct trying *trying);
 

@@ -19,7 +19,8 @@ static const char *const components[] = {
     "l2",        "tlb_l1",    "tlb_l2",     "tlb_l3",   "memory",   "shared",
     "icache_l0", "icache_l1", "icache_l15", NULL};
 
-static const char *why_unasked(struct trying *t, const char *component)
+static const char *why_unasked(struct trying *t, const char *component,
+                               const char *attribute)
 {
     if (trying_late(t))
         return "the time was over before an experiment asked of it";
@@ -27,6 +28,9 @@ static const char *why_unasked(struct trying *t, const char *component)
         trying_find(t, component, "policy") == NULL)
         return "by no policy that is known a third TLB holds what it does, and "
                "so what a lap finds is not foretold";
+    if (trying_is_of_parts(t, component, attribute))
+        return "the simulated GPU of the findings has no such index of an L2 "
+               "in parts";
     if (suspect_weights_open(t, component))
         return "it goes by chance with weights that are not known, and so what "
                "a lap finds is not foretold";
@@ -51,7 +55,7 @@ static void note_unless_asked(struct trying *t, const char *component,
     if (results_find(t->results, id) != NULL)
         return;
     struct finding *const none = results_add(t->results, id, "validate");
-    finding_none(none, "%s", why_unasked(t, component));
+    finding_none(none, "%s", why_unasked(t, component, attribute));
     none->skipped = true; /* nobody misses it */
 }
 
