@@ -43,7 +43,8 @@ struct dealt {
 
 /* Laps of a policy of marks go round in one of many ways, by what was held
  * before, and stay in it; loads in random order soon forget, or begin with what
- * settles the marks.  Where all of these are as foretold, laps say nothing. */
+ * settles the marks.  Where all of these are as foretold, laps say nothing but
+ * that a policy is likelier that foretells them. */
 static void excuse_laps(const struct suspicion *s,
                         const struct cache_shape *shape, struct dealt *d)
 {
@@ -61,6 +62,7 @@ static void excuse_laps(const struct suspicion *s,
     if (at_random == 0)
         return;
     d->failed -= laps;
+    d->strained += laps;
     for (size_t i = 0; i < s->trials; i++)
         if (trial_fails(&s->trial[i], d->wrong[i]))
             d->wrong[i] = 0;
@@ -689,6 +691,9 @@ static bool fails_barely(const struct suspicion *s)
     return true;
 }
 
+/* Then it contradicts what else was found. */
+static const struct foretold all_foretold = {0};
+
 /* What speaks against the finding, and what the value in its stead does. */
 static void blame(struct search *s, const struct foretold *now)
 {
@@ -798,7 +803,7 @@ static int try_ways_by_size(struct trying *t, struct suspicion *s, bool *found)
         try_number(&search, "ways", by(number(t, c, "size"), line * sets));
     *found = status == 0 && search.rivals.count > 0;
     if (*found)
-        blame(&search, &(struct foretold){0});
+        blame(&search, &all_foretold);
     rivals_free(&search.rivals);
     value_free(&search.value);
     return status;
@@ -895,7 +900,7 @@ int suspect(struct trying *t, struct suspicion *s)
     if (status == 0 && (!found || fails_barely(s)) && !less)
         status = fails_elsewhere(t, s, now.failed, &again);
     if (status == 0 && found && again)
-        blame(&search, &now);
+        blame(&search, now.failed > 0 ? &now : &all_foretold);
     else if (status == 0 && !less && again && !copies_meet(t, s->component))
         blame_what_is_left(t, s, now.failed);
     rivals_free(&search.rivals);
