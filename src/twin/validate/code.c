@@ -464,7 +464,8 @@ static int decide(const struct cache_asked *c, struct candidates *are)
     const struct candidates by = {xcalloc(are->count + 1, sizeof *by.at),
                                   are->count};
     int status = 0;
-    memcpy(by.at, are->at, are->count * sizeof *by.at);
+    for (size_t i = 0; i < are->count; i++)
+        by.at[i] = are->at[i];
     for (size_t i = 0; status == 0 && i < by.count && are->count > 0; i++) {
         struct cache_asked more = *c;
         more.trials = 0;
