@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/statistics/returns.h"
 #include "analysis/statistics/stats.h"
@@ -109,7 +110,8 @@ static int ring_fits(struct rings *r, uint64_t bytes, bool *fits)
     return status;
 }
 
-/* What half of the size shows is late by chance.  False: it cannot be asked. */
+/* What half of the size shows is late by chance.  False: it cannot be asked, as
+ * of local memory, of which no load leads into a page. */
 static bool rings_begin(struct trying *t, const char *component,
                         struct rings *r)
 {
@@ -123,8 +125,9 @@ static bool rings_begin(struct trying *t, const char *component,
         .line = (uint64_t)told_number(told, component, "line"),
         .above = floor(hit + told_number(told, "clock", "trace_overhead") +
                        miss / 2)};
-    return trying_level(t, component, &r->level) && r->line > 0 && hit > 0 &&
-           miss > 0 && size >= (double)(4 * r->line);
+    return trying_level(t, component, &r->level) &&
+           strstr(r->level.load, "space=local") == NULL && r->line > 0 &&
+           hit > 0 && miss > 0 && size >= (double)(4 * r->line);
 }
 
 static int tell_rate(struct rings *r, const char *component)

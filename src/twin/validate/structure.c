@@ -310,11 +310,10 @@ static void compare_storage(struct trying *t, const char *component,
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct finding *const f = trying_sure(t, component, same[i]);
         struct finding *const g = trying_sure(t, storage, same[i]);
-        if (f == NULL)
-            continue;
         /* Of what is in doubt itself no other is known. */
-        const bool right = g == NULL || value_equal(&f->value, &g->value) ||
-                           trying_unknown(t, g);
+        if (f == NULL || g == NULL || trying_unknown(t, g))
+            continue;
+        const bool right = value_equal(&f->value, &g->value);
         trying_note(t, component, same[i], right ? 1 : 0, NULL);
         if (!right)
             doubt_either(t, f, component, g, storage, same[i]);
@@ -322,14 +321,17 @@ static void compare_storage(struct trying *t, const char *component,
 }
 
 /* The size that loads of another path told, where those of the storage's own
- * told none: it is what the sets hold that are known of that. */
+ * told none: it is what the sets hold that are known of that.  Of local memory
+ * nothing is said: what is less may be all that is not taken, and no ring of
+ * it can be asked whether more fits. */
 static int compare_size(struct trying *t, const char *component,
                         const char *storage)
 {
     struct finding *const f = trying_find(t, component, "size");
     double holds = 0;
     bool is = false;
-    if (trying_sure(t, storage, "size") != NULL)
+    if (strcmp(component, "local") == 0 ||
+        trying_sure(t, storage, "size") != NULL)
         return 0;
     const int status = suspect_size(t, component, &holds, &is);
     if (status != 0 || !is)
