@@ -504,6 +504,36 @@ START_TEST(a_cache_that_rings_do_not_tell_hides_none)
 }
 END_TEST
 
+/* Behind an L2 in parts, where what is loaded past L1 lies in the farther part
+ * and what is looked for in the nearer one: a miss costs what near lines do.
+ * Buggy result: L1 shared with none, since near misses passed for hits. */
+START_TEST(near_misses_are_no_hits)
+{
+    static const char *const all[] = {"texture", "readonly", "local"};
+    json_t *const f = truth_findings_of(
+        gpu_made(
+            "sms=4 caches/l1={'line': 256, 'sector': 64, 'sets': 4, "
+            "'ways': 11} caches/l2={'sets': 582, 'ways': 4, 'scope': "
+            "'gpu', 'partitions': {'bits': [13, 14, 17, 19], "
+            "'far_cycles': 226, 'replicates': false}} "
+            "paths/global.ca={'l1': 45, 'l2': 108, 'memory': 386} "
+            "paths/global.cg={'l2': 108, 'memory': 386} "
+            "paths/texture={'caches': ['l1', 'l2'], 'latency': {'l1': 49, "
+            "'l2': 149, 'memory': 427}} "
+            "paths/readonly={'caches': ['l1', 'l2'], 'latency': {'l1': 51, "
+            "'l2': 169, 'memory': 447}} "
+            "paths/local={'caches': ['l1', 'l2'], 'latency': {'l1': 45, "
+            "'l2': 153, 'memory': 431}}"),
+        "sharing");
+    const json_t *const with =
+        json_object_get(json_object_get(f, "l1.shares_with"), "value");
+    ck_assert_uint_eq(json_array_size(with), COUNT_OF(all));
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        ck_assert_str_eq(json_string_value(json_array_get(with, i)), all[i]);
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_sharing(void)
 {
     TCase *t;
@@ -514,6 +544,7 @@ Suite *suite_truth_sharing(void)
     tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 9, 13);
     tcase_add_loop_test(t, copies_are_those_of_the_profile, 0, 2);
     tcase_add_test(t, sms_share_what_is_before_an_l2_that_is_not_known);
+    tcase_add_test(t, near_misses_are_no_hits);
     tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 6);
     tcase_add_loop_test(slow, what_l2_holds_is_not_shared_before_it, 6, 12);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,

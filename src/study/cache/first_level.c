@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/hits.h"
@@ -145,6 +146,26 @@ static double least_median(const struct costs *c)
     return least;
 }
 
+/* Median of the loads that missed; 0: none did. */
+static double missed_cost(const double *cycles, size_t count, double limit)
+{
+    double *const missed = xreallocarray(NULL, count + 1, sizeof *missed);
+    memcpy(missed, cycles, count * sizeof *missed);
+    const size_t n = hits_between(missed, count, limit, INFINITY);
+    const double cost = n > 0 ? stats_median(missed, n) : 0;
+    free(missed);
+    return cost;
+}
+
+/* What L2 costs at least, by lines of both kinds: of an L2 in parts those of
+ * the one may all be far from where those of the other are near. */
+static double next_cost(const struct fact_first_level *n, const struct costs *c)
+{
+    const double missed = missed_cost(c->fresh, c->groups, n->limit),
+                 past = fmin(n->past, n->cold);
+    return missed > 0 ? fmin(past, missed) : past;
+}
+
 double first_level_limit(const struct fact_first_level *n, const double *cycles,
                          size_t count, double hit)
 {
@@ -176,9 +197,8 @@ static void judge_costs(struct lab *lab, const struct level_row *row,
     /* Where L2 comes next, a hit is what costs far less than L2, which is as
      * cheap as the cheapest load: others delay loads, they speed none up. */
     if (row->same_data || row->memory_is_own)
-        n->limit =
-            fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
-                                        (fmin(n->past, n->cold) - n->hit));
+        n->limit = fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
+                                               (next_cost(n, c) - n->hit));
     const size_t fresh = hits_above(c->fresh, c->groups, n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     /* Beside others most cold loads may go to memory, but not all: hits of L2
@@ -218,7 +238,6 @@ static void measure_costs(struct lab *lab, const struct level_row *row,
 /* ---- how many loads push out what was there --------------------------- */
 
 enum { FEWEST = 32, STEPS_MOST = 24, AT_ONCE = 14 };
-enum { EACH_MOST = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES };
 
 /* For each number of loads in turn: groups, so many loads, the groups again. */
 static const char *overfill_script(struct lab *lab, const struct level_row *row,
@@ -235,15 +254,6 @@ static const char *overfill_script(struct lab *lab, const struct level_row *row,
             first_level_time(&s, KIND, group);
         }
     return script_text(&s, lab);
-}
-
-/* Median of the loads that missed. */
-static double missed_cost(const double *cycles, size_t count, double limit)
-{
-    double missed[EACH_MOST];
-    memcpy(missed, cycles, count * sizeof *missed);
-    const size_t n = hits_between(missed, count, limit, INFINITY);
-    return n > 0 ? stats_median(missed, n) : 0;
 }
 
 static void try_loads(struct lab *lab, const struct level_row *row,
