@@ -427,7 +427,10 @@ END_TEST
  * are too many to ask for each of many loads; sets of which what pushes out of
  * the first TLB takes some that miss by chance where nobody looks; smaller
  * pages than the first TLB shows; what pushes out of that one is many steps; a
- * hit of the second costs half of a miss more than one of the first. */
+ * hit of the second costs half of a miss more than one of the first; as many as
+ * there are entries in a row, dealt evenly to sets, where places are just as
+ * many that one more of them are few; one set, behind sets by chance, of which
+ * all that pushes out of these is. */
 static const char *const any_policy[] = {
     "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
     "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
@@ -486,6 +489,17 @@ static const char *const any_policy[] = {
     "tlbs/l2={'page': 4194304, 'entries': 40, 'policy': 'fifo', "
     "'scope': 'gpu'} "
     "paths/global.cg={'l2': [188, 244, 349], 'memory': [338, 394, 499]}",
+    "memory_bytes=1073741824 "
+    "tlbs/l1={'page': 131072, 'region': 1048576, 'fill': 'page', "
+    "'sets': 4, 'ways': 12, 'set_bits': "
+    "[[20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40], "
+    "[21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41]]} "
+    "paths/global.cg={'l2': [200, 227, 500], 'memory': [500, 527, 800]}",
+    "tlbs/l1={'page': 2097152, 'region': 33554432, 'fill': 'page', "
+    "'policy': 'random', 'sets': 2, 'ways': 7, 'set_bits': [[25, 26, 27, 28, "
+    "29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41]]} "
+    "tlbs/l2={'page': 2097152, 'region': 33554432, 'fill': 'page', "
+    "'entries': 42, 'scope': 'gpu'}",
 };
 
 /* None is wrong, and no more is missing, of a profile's text, which is freed.

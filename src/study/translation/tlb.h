@@ -87,6 +87,7 @@ struct tlb_question {
     /* Members of a set that its index foretold are in no policy's order. */
     bool odd[TLBS_MOST];
     bool shared[TLBS_MOST]; /* its sets share room beside them */
+    bool single[TLBS_MOST]; /* all places are of the set of the first target */
     /* By how much each line of a piece costs more than its first, one to a
      * unit, by how often the unit was halved; NULL: not asked. */
     const double *lines[TLB_HALVINGS + 1];

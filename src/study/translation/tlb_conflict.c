@@ -143,6 +143,14 @@ static bool are_beside(struct tlb_question *q, size_t level,
     return tlb_surely_fit(q, level, c, &list);
 }
 
+/* Of two sets or more every second place is none of the target's, at least: if
+ * hardly any is, all are of one. */
+static bool are_all_members(size_t asked, size_t clean)
+{
+    enum { ASKED = 64, RARE = 8 };
+    return asked >= ASKED && RARE * clean < asked;
+}
+
 /* What pushes out of nearer levels is replaced by others of which none is of
  * the target's set: with such fewer of the pool would do. */
 static bool cleanse(struct tlb_question *q, size_t level,
@@ -157,9 +165,10 @@ static bool cleanse(struct tlb_question *q, size_t level,
     uint64_t at = row ? ACCESS_SCRIPT_ROW + row_behind(q, level, q->row.first)
                       : tlb_places_free(q) + before;
     struct tlb_numbers clean = {0};
+    size_t asked = 0;
     for (; lab_ok(q->lab) && !push_out(q, level, &clean, before) &&
-           at + each <= end;
-         at += each) {
+           !are_all_members(asked, clean.count / each) && at + each <= end;
+         at += each, asked++) {
         const uint32_t ends[] = {(uint32_t)at, (uint32_t)(at + each - 1)};
         bool member[2];
         tlb_ask_members(q, level, c, ends, 2, member);
@@ -169,8 +178,10 @@ static bool cleanse(struct tlb_question *q, size_t level,
         for (uint64_t i = 0; own && i < each; i++)
             tlb_add(&clean, at + i);
     }
-    if (!push_out(q, level, &clean, before))
+    if (!push_out(q, level, &clean, before)) {
+        q->single[level] = are_all_members(asked, clean.count / each);
         return false;
+    }
     c->nearer = clean;
     return lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);
 }
@@ -180,7 +191,8 @@ static bool find_conflict(struct tlb_question *q, size_t level,
 {
     /* Again, as a lap may have been disturbed; or beside others of the row, as
      * one of the target's set may be all that misses. */
-    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
+    for (unsigned take = 0; lab_ok(q->lab) && !q->single[level] && take < TAKES;
+         take++) {
         q->row.first = take == 0 ? 0 : row_behind(q, level, q->row.first);
         c->set.count = 0;
         const bool near = tlb_set_nearer(q, level, c);
@@ -321,15 +333,22 @@ static bool draw_fits(struct tlb_question *q, size_t level, struct rng *rng,
  * whatever order they are numbered (of 16 regions, to two sets of four ways,
  * all eight in a row); not those that chance draws, of which four to each are
  * two drawings of five. */
-bool tlb_draws_agree(struct tlb_question *q, size_t level, uint64_t count,
-                     bool fit)
+static bool draws_agree(struct tlb_question *q, size_t level, uint64_t count,
+                        bool fit)
 {
     struct rng rng;
     rng_seed(&rng, 1);
-    for (int i = 0; lab_ok(q->lab) && are_few(q, count) && i < OTHERS; i++)
+    for (int i = 0; lab_ok(q->lab) && i < OTHERS; i++)
         if (draw_fits(q, level, &rng, count) != fit)
             return false;
     return lab_ok(q->lab);
+}
+
+bool tlb_draws_agree(struct tlb_question *q, size_t level, uint64_t count,
+                     bool fit)
+{
+    return (!are_few(q, count) || draws_agree(q, level, count, fit)) &&
+           lab_ok(q->lab);
 }
 
 /* As many fit wherever they lie, and one more nowhere. */
@@ -338,8 +357,8 @@ static bool others_agree(struct tlb_question *q, size_t level, uint64_t low,
 {
     const uint64_t all = tlb_places_free(q);
     if (are_few(q, high))
-        return tlb_draws_agree(q, level, low, true) &&
-               tlb_draws_agree(q, level, high, false);
+        return draws_agree(q, level, low, true) &&
+               draws_agree(q, level, high, false);
     for (unsigned i = 1; lab_ok(q->lab) && i <= OTHERS; i++)
         if (!tlb_ring_fits(q, level, i * (all - high) / OTHERS, low) ||
             tlb_ring_fits(q, level, i * (all - high) / OTHERS, high))
@@ -395,8 +414,9 @@ static uint64_t ways_of_targets(struct tlb_question *q, size_t level)
     uint64_t ways = 0;
     bool same = true;
     size_t found = 0;
-    for (size_t i = 0; lab_ok(q->lab) && found < TLB_TARGETS &&
-                       i < TLB_TARGETS_MOST && q->loads < LOADS_MOST;
+    for (size_t i = 0;
+         lab_ok(q->lab) && found < TLB_TARGETS && !q->single[level] &&
+         i < TLB_TARGETS_MOST && q->loads < LOADS_MOST;
          i++) {
         struct tlb_conflict *const c = &q->conflict[level][found];
         c->target = tlb_target(q, i);
