@@ -36,6 +36,7 @@ static struct validation validated_on(struct profile *profile, const char *name,
     struct prober *const prober =
         prober_new(device, NULL, &(struct prober_options){.seed = seed});
     ASSERT_DONE(twin_validate(results, prober, wish, &verdict, &err), err);
+    ck_assert_uint_eq(verdict.refused, 0);
     prober_free(prober);
     device_close(device);
     return verdict;

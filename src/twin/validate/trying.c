@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "device/sim/sim.h"
@@ -206,8 +207,14 @@ bool trying_late(const struct trying *t)
 bool trying_excused(struct trying *t)
 {
     const int code = t->err->code;
-    const bool is = code == ERR_UNSUPPORTED || code == ERR_NOT_RECORDED ||
-                    code == ERR_PTX || code == ERR_DEVICE_MEMORY;
+    const bool refused = code == ERR_USAGE;
+    const bool is = refused || code == ERR_UNSUPPORTED ||
+                    code == ERR_NOT_RECORDED || code == ERR_PTX ||
+                    code == ERR_DEVICE_MEMORY;
+    if (refused)
+        log_say(LOG_WARN, "a held-out experiment is left out: %s",
+                t->err->text);
+    t->verdict.refused += refused;
     if (is && t->excuse[0] == '\0')
         snprintf(t->excuse, sizeof t->excuse, "%.255s", t->err->text);
     if (is)

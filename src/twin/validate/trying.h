@@ -104,7 +104,8 @@ bool trying_is_of_parts(struct trying *trying, const char *component,
 
 /* True once the time is over. */
 bool trying_late(const struct trying *trying);
-/* True, and the error is forgotten, if the device cannot do what was asked. */
+/* True, and the error is forgotten, if the device cannot do what was asked, or
+ * nobody can, which is counted. */
 bool trying_excused(struct trying *trying);
 
 /* True unless global loads go past L1. */

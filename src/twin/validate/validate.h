@@ -18,6 +18,8 @@ struct validation {
     size_t findings, doubted; /* that were tried; of these not foretold */
     size_t loads, loads_right;
     size_t means, means_right;
+    size_t refused; /* that cannot be asked as drawn: a fault of who drew them,
+                       which costs no more than what they would have told */
 };
 
 /* How much of it is asked. */
