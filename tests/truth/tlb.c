@@ -622,6 +622,27 @@ START_TEST(patterns_are_right_or_left_out)
 }
 END_TEST
 
+/* Where noise is as large as half a miss of the first TLB, it is not told which
+ * loads random victims kept it from missing, and so not what a miss costs. */
+START_TEST(noise_hides_which_loads_miss)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 caches/l2={'sets': 64, 'ways': 16} "
+                 "tlbs/l1={'page': 2097152, 'entries': 8, "
+                 "         'policy': 'random'} "
+                 "tlbs/l2={'page': 2097152, 'sets': 8, 'ways': 4} "
+                 "paths/global={'l2': [200, 212, 312], "
+                 "              'memory': [500, 512, 612]} "
+                 "noise={'jitter_cycles': 4, 'spike_rate': 0.005, "
+                 "       'spike_cycles': 400}"),
+        "patterns");
+    const json_t *const second = json_array_get(
+        json_object_get(json_object_get(f, "memory.patterns_cg"), "value"), 1);
+    ck_assert(json_is_null(second));
+    json_decref(f);
+}
+END_TEST
+
 /* Beside so much noise laps that hit half in the first TLB and half in the
  * second cost as much as a level between.  Expected: two levels, or that it is
  * not told.  Buggy result: three. */
@@ -1597,6 +1618,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, a_second_tlb_hardly_larger_is_not_told);
     tcase_add_test(t, regions_wider_than_a_mapping_show_in_a_window);
     tcase_add_test(t, patterns_are_right_or_left_out);
+    tcase_add_test(t, noise_hides_which_loads_miss);
     tcase_add_test(t, noise_makes_no_level);
     tcase_add_test(t, places_cost_the_same_at_all_distances);
     tcase_add_test(t, what_stays_by_chance_is_no_walk);

@@ -417,7 +417,7 @@ START_TEST(what_all_sms_share_is_never_clearly_dearer)
     const struct level_row *const l1 = &level_table[LEVEL_L1],
                                   *const l2 = &level_table[LEVEL_L2];
     lab->known.bracket[LEVEL_L1].hit = 30;
-    ck_assert_double_eq(lab_least_miss(lab, l2, &c, 77), 77);
+    ck_assert_double_eq(lab_least_miss(lab, l2, &c, 300), 300);
     ck_assert(isinf(lab_clearly_dearer(lab, l2, &c)));
     const double least = lab_least_miss(lab, l1, &c, 115);
     ck_assert(least > 32 && least <= 200);
