@@ -366,6 +366,125 @@ START_TEST(what_was_not_proposed_has_a_reason)
 }
 END_TEST
 
+/* ---- doubt ------------------------------------------------------------- */
+
+/* One that writes the fact of lines and one that reads it, of real levels. */
+static const struct answer of_levels[] = {
+    {level_components, "size", "B"},
+    {level_components, "latency", "cycles"},
+    {0}};
+static const struct study writing = {
+    .name = "line", .method = "by lines", .answers = of_levels};
+static const enum fact_id reads_lines[] = {FACT_LINE, FACT_NONE};
+static const struct study reading = {.name = "reading",
+                                     .method = "by reading",
+                                     .answers = of_levels,
+                                     .reads = reads_lines};
+static const struct study apart = {
+    .name = "apart", .method = "by itself", .answers = of_levels};
+
+/* L1 and L2, each measured by the study, which then ends; `about` is what a
+ * disturbed experiment of it was, evidence of that finding of L1 or of none. */
+static void run_study(struct desk *desk, const struct study *study,
+                      const char *attribute, size_t about,
+                      const char *disturbed, bool cited)
+{
+    struct lab *const lab = &desk->lab;
+    lab_begin(lab, study);
+    lab_about(lab, about);
+    struct finding *const l1 = lab_finding(lab, "l1", attribute);
+    finding_measured(l1, 64);
+    finding_measured(lab_finding(lab, "l2", attribute), 128);
+    if (disturbed != NULL)
+        doubts_add(&lab->doubts, disturbed, "others came", lab->asks);
+    if (cited)
+        finding_cite(l1, disturbed);
+    lab_settle(lab);
+}
+
+static void assert_doubt(const struct desk *desk, const char *id, bool doubted)
+{
+    const struct finding *const f = found(desk, id);
+    ck_assert_msg((f->status != STATUS_MEASURED) == doubted, "%s: %s", id,
+                  f->because != NULL ? f->because : "measured");
+    if (doubted)
+        ck_assert_ptr_nonnull(strstr(f->because, "others came"));
+}
+
+static void close_doubtful(struct desk *desk)
+{
+    doubts_free(&desk->lab.doubts);
+    close_desk(desk);
+}
+
+START_TEST(what_is_disturbed_casts_doubt_on_the_level_it_was_about)
+{
+    struct desk desk;
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LEVEL_L1, "stray", false);
+    assert_doubt(&desk, "l1.size", true);
+    assert_doubt(&desk, "l2.size", false);
+    close_doubtful(&desk);
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LEVEL_COUNT, "stray", false);
+    assert_doubt(&desk, "l1.size", true);
+    assert_doubt(&desk, "l2.size", true);
+    close_doubtful(&desk);
+}
+END_TEST
+
+/* And on what reads what was written by it, but not on what does not. */
+START_TEST(a_fact_in_doubt_casts_doubt_on_who_reads_it)
+{
+    struct desk desk;
+    open_desk(&desk);
+    run_study(&desk, &apart, "size", LEVEL_COUNT, NULL, false);
+    run_study(&desk, &writing, "size", LEVEL_L1, "stray", false);
+    run_study(&desk, &reading, "latency", LEVEL_COUNT, NULL, false);
+    assert_doubt(&desk, "l1.latency", true);
+    assert_doubt(&desk, "l2.latency", false);
+    close_doubtful(&desk);
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LEVEL_L1, "stray", false);
+    run_study(&desk, &apart, "latency", LEVEL_COUNT, NULL, false);
+    assert_doubt(&desk, "l1.latency", false);
+    close_doubtful(&desk);
+}
+END_TEST
+
+/* Only what it is evidence of; but the fact has it all the same. */
+START_TEST(what_is_evidence_casts_doubt_on_that_alone)
+{
+    struct desk desk;
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LEVEL_COUNT, "stray", true);
+    assert_doubt(&desk, "l1.size", true);
+    assert_doubt(&desk, "l2.size", false);
+    run_study(&desk, &reading, "latency", LEVEL_COUNT, NULL, false);
+    assert_doubt(&desk, "l1.latency", true);
+    assert_doubt(&desk, "l2.latency", true);
+    close_doubtful(&desk);
+}
+END_TEST
+
+START_TEST(what_shows_no_fact_casts_doubt_on_none)
+{
+    struct desk desk;
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LAB_NO_FACT, "stray", true);
+    assert_doubt(&desk, "l1.size", true);
+    assert_doubt(&desk, "l2.size", false);
+    run_study(&desk, &reading, "latency", LEVEL_COUNT, NULL, false);
+    assert_doubt(&desk, "l1.latency", false);
+    close_doubtful(&desk);
+    open_desk(&desk);
+    run_study(&desk, &writing, "size", LAB_NO_FACT, "stray", false);
+    assert_doubt(&desk, "l1.size", true);
+    assert_doubt(&desk, "l2.size", true);
+    close_doubtful(&desk);
+}
+END_TEST
+
 /* ---- levels ------------------------------------------------------------ */
 
 /* Lines of L1 and of L2 as they are known, and sectors of L1. */
@@ -486,6 +605,10 @@ Suite *suite_lab(void)
     tcase_add_test(t, only_what_was_not_told_is_left_out);
     tcase_add_test(t, what_is_absent_is_no_finding_and_cites_nothing_more);
     tcase_add_test(t, what_was_not_proposed_has_a_reason);
+    tcase_add_test(t, what_is_disturbed_casts_doubt_on_the_level_it_was_about);
+    tcase_add_test(t, a_fact_in_doubt_casts_doubt_on_who_reads_it);
+    tcase_add_test(t, what_is_evidence_casts_doubt_on_that_alone);
+    tcase_add_test(t, what_shows_no_fact_casts_doubt_on_none);
     tcase_add_test(t, a_ring_leaves_no_line_out);
     tcase_add_test(t, what_all_sms_share_is_never_clearly_dearer);
     tcase_add_test(t,
