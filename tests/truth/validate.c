@@ -495,6 +495,55 @@ START_TEST(what_was_measured_is_tried)
 }
 END_TEST
 
+/* What was found of all others is not there, but for what hits cost. */
+static void leave_alone(struct results *results, const char *ids)
+{
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (!text_glob(ids, results->findings[i]->id) &&
+            !text_glob("*.latency", results->findings[i]->id))
+            finding_none(results->findings[i], "%s", "it was not asked");
+}
+
+/* Which loads of chance hit is not foretold, and how many are.  Expected: it
+ * was asked, and no load of it counts.  Buggy result: all were right. */
+START_TEST(loads_of_chance_do_not_count)
+{
+    struct results results = {0};
+    char *const text = gpu_changed("k20c", "caches/texture/policy=random");
+    truth_results("k20c", &results);
+    struct finding *const policy = results_edit(&results, "texture", "policy");
+    value_free(&policy->value);
+    policy->value = value_text("random");
+    leave_alone(&results, "texture.*");
+    const struct validation v = validated_on(parsed(text), "k20c", 1, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_uint_eq(v.loads, 0);
+    ck_assert_double_eq(
+        results_find(&results, "predicted.texture.policy")->value.number, 1);
+    results_free(&results);
+}
+END_TEST
+
+/* By laps alone most policies are alike, and of what lies behind a cache of
+ * which no policy is known nothing else is asked.  Expected: nor is its policy.
+ * Buggy result: that was foretold. */
+START_TEST(laps_ask_no_policy)
+{
+    struct results results = {0};
+    truth_results("k20c", &results);
+    leave_alone(&results, "const_*");
+    finding_none(results_edit(&results, "const_l1", "policy"), "not found");
+    const struct validation v = validated("k20c", 1, 1, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_int_eq(results_find(&results, "predicted.const_l15.ways")->status,
+                     STATUS_MEASURED);
+    ck_assert_int_eq(
+        results_find(&results, "predicted.const_l15.policy")->status,
+        STATUS_NOT_MEASURED);
+    results_free(&results);
+}
+END_TEST
+
 /* Of an L2 of real GPUs a set is found among lines in random order, and no
  * index: which lines push each other out is not foretold then.  Buggy result:
  * of sets that were chosen it was, and H100s were in doubt. */
@@ -1408,6 +1457,26 @@ static void assert_of_marks(json_t *findings, int i, uint64_t seed,
     results_free(&results);
 }
 
+/* Laps of marks go round by what was there, and say nothing.  Expected: none of
+ * their loads counts, which are hundreds, and those in random order, 64 and 88.
+ * Buggy result: all were right. */
+START_TEST(laps_of_marks_do_not_count)
+{
+    static const char *const studies[] = {"structure", "latency"};
+    char *const spec = testing_spec_of(gpu_of_marks(0));
+    struct results results = {0};
+    truth_read(truth_findings(spec, 1, studies, 2), "made up", &results);
+    leave_alone(&results, "l2.*");
+    const struct validation v =
+        validated_on(parsed(gpu_of_marks(0)), "made up", 1, &results);
+    ck_assert_uint_eq(v.doubted, 0);
+    ck_assert_uint_gt(v.loads, 100);
+    ck_assert_uint_le(v.loads, 152);
+    results_free(&results);
+    free(spec);
+}
+END_TEST
+
 /* Which lines go is not what laps decide alone: what was there before left
  * lines in other ways, of which the lowest goes, or in another order, by which
  * laps over a line more than there are ways find some.  Buggy results: the
@@ -1741,6 +1810,9 @@ Suite *suite_truth_validate(void)
     tcase_add_test(t, a_doubt_keeps_the_interval);
     tcase_add_loop_test(t, a_wrong_value_is_named, 0, FIRST);
     tcase_add_test(t, what_was_measured_is_tried);
+    tcase_add_test(t, loads_of_chance_do_not_count);
+    tcase_add_test(t, laps_ask_no_policy);
+    tcase_add_test(t, laps_of_marks_do_not_count);
     tcase_add_test(t, sets_without_an_index_foretell_nothing);
     tcase_add_loop_test(t, sets_without_an_index_make_room, 0,
                         (int)COUNT_OF(rooms));

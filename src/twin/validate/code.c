@@ -394,6 +394,12 @@ static void blame(struct cache_asked *c, const struct candidates *are,
     free(because);
 }
 
+/* By laps most policies are alike. */
+static bool asks_order(const struct code_trial *t)
+{
+    return t->kind == CODE_DRAWN || t->kind == CODE_OFTEN;
+}
+
 /* Nothing else explains it: the policy, if all that does not hang on it is as
  * foretold; else all that says which lines meet. */
 static void blame_all(struct cache_asked *c, double failed)
@@ -403,7 +409,7 @@ static void blame_all(struct cache_asked *c, double failed)
     for (size_t i = 0; i < c->trials; i++) {
         const struct code_trial *const t = &c->trial[i];
         order = order &&
-                (t->kind == CODE_DRAWN || t->kind == CODE_OFTEN ||
+                (asks_order(t) ||
                  code_trial_wrong(t, &c->asked, &c->asked.told) <= most_of(c));
     }
     char *const because = xasprintf(
@@ -522,8 +528,12 @@ static int judge(struct cache_asked *c, double failed)
 static void note(struct cache_asked *c)
 {
     const double wrong = worst_of(c, 0, &c->asked.told);
+    bool order = false;
+    for (size_t i = 0; i < c->trials; i++)
+        order = order || asks_order(&c->trial[i]);
     for (int i = 0; i < SAIDS; i++)
-        if (c->said[i] != NULL)
+        if (c->said[i] != NULL &&
+            (i != POLICY || order || trying_repaired(c->t, c->said[i])))
             trying_note(c->t, c->component, attributes[i], 1 - wrong,
                         c->trial[0].text);
 }
@@ -541,10 +551,10 @@ static int ask(struct cache_asked *c)
         status = measure(c);
         failed = failing(c, first, told);
     }
-    if (status == 0 && c->trials > 0)
-        note(c);
     if (status == 0 && (failed > 0 || !is_size(c, told)))
         status = judge(c, failed);
+    if (status == 0 && c->trials > 0)
+        note(c);
     return status;
 }
 

@@ -245,40 +245,71 @@ bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
     return suspicion->trials > 0;
 }
 
-/* Where nothing could be asked of it, what the other values hold; of a policy
- * that nobody knows, what they deny.  A value that was repaired may be none. */
+/* What of a subject's experiments counts: not what was excused. */
+struct counted {
+    size_t loads, loads_right;
+    size_t shares, shares_right; /* of experiments that chance decides in */
+    bool order;                  /* any of that was not a lap */
+    const char *text;            /* the first such experiment; NULL: none */
+};
+
+static struct counted count_all(const struct suspicion *s)
+{
+    struct counted all = {0};
+    for (size_t i = 0; i < s->trials; i++) {
+        const struct trial *const t = &s->trial[i];
+        const struct compared *const c = &s->compared[i];
+        const size_t loads = trial_asked(t, c);
+        if (loads == 0 && !c->by_share)
+            continue;
+        all.loads += loads;
+        all.loads_right += loads - u64_min(loads, c->wrong);
+        all.shares += c->by_share;
+        all.shares_right += c->by_share && c->wrong == 0;
+        all.order = all.order || !t->laps;
+        all.text = all.text != NULL ? all.text : t->text;
+    }
+    return all;
+}
+
+static double share_of(const struct counted *c)
+{
+    return c->loads > 0    ? (double)c->loads_right / (double)c->loads
+           : c->shares > 0 ? (double)c->shares_right / (double)c->shares
+                           : 1;
+}
+
+/* By laps alone most policies, and their weights, are alike.  Where nothing
+ * could be asked of it, what the other values hold; of a policy that nobody
+ * knows, what they deny.  A value that was repaired may be none. */
 static bool was_tried(struct trying *t, const struct suspicion *s,
-                      const char *attribute)
+                      const struct counted *counted, const char *attribute)
 {
     struct finding *const f = results_edit(t->results, s->component, attribute);
     if (f == NULL || trying_is_of_parts(t, s->component, attribute))
         return false;
     if (trying_repaired(t, f))
         return true;
-    return trying_find(t, s->component, attribute) != NULL &&
-           (s->trials > 0 || (policy_is_known(t, s->component) &&
-                              suspect_holds(t, s->component, f)));
+    if (trying_find(t, s->component, attribute) == NULL)
+        return false;
+    if (s->trials > 0)
+        return counted->order ||
+               strncmp(attribute, "policy", strlen("policy")) != 0;
+    return policy_is_known(t, s->component) &&
+           suspect_holds(t, s->component, f);
 }
 
 static void note_all(struct trying *t, const struct suspicion *s)
 {
-    double share = 1;
-    size_t loads = 0, wrong = 0;
-    for (size_t i = 0; i < s->trials; i++) {
-        const size_t clear = s->trial[i].count - s->trial[i].unclear;
-        loads += clear;
-        wrong += u64_min(s->wrong[i], clear);
-    }
-    if (s->trials > 0 && loads == 0)
+    const struct counted counted = count_all(s);
+    if (s->trials > 0 && counted.text == NULL)
         return;
-    if (loads > 0)
-        share = 1 - (double)wrong / (double)loads;
-    t->verdict.loads += loads;
-    t->verdict.loads_right += loads - wrong;
+    t->verdict.loads += counted.loads;
+    t->verdict.loads_right += counted.loads_right;
     for (size_t i = 0; trying_attributes[i] != NULL; i++)
-        if (was_tried(t, s, trying_attributes[i]))
-            trying_note(t, s->component, trying_attributes[i], share,
-                        s->trials > 0 ? s->trial[0].text : NULL);
+        if (was_tried(t, s, &counted, trying_attributes[i]))
+            trying_note(t, s->component, trying_attributes[i],
+                        share_of(&counted), counted.text);
 }
 
 /* Values that one storage has, whichever loads ask it. */
@@ -398,7 +429,7 @@ static bool are_foretold(const struct suspicion *s)
     size_t loads = 0, wrong = 0;
     for (size_t i = 0; i < s->trials; i++) {
         loads += s->trial[i].count - s->trial[i].unclear;
-        wrong += s->wrong[i];
+        wrong += s->compared[i].wrong;
     }
     return loads > 0 && wrong <= loads / 100;
 }

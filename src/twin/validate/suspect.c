@@ -38,13 +38,15 @@ static size_t against(size_t trial, size_t wrong)
 /* What foretells of a GPU that deals line 0 to an entry. */
 struct dealt {
     uint64_t from;
-    size_t wrong[DRAW_MOST], failed, strained, against;
+    struct compared compared[DRAW_MOST];
+    size_t failed, strained, against;
 };
 
 /* Laps of a policy of marks go round in one of many ways, by what was held
  * before, and stay in it; loads in random order soon forget, or begin with what
  * settles the marks.  Where all of these are as foretold, laps say nothing but
- * that a policy is likelier that foretells them. */
+ * that a policy is likelier that foretells them, and whether they are right or
+ * not, none of their loads counts. */
 static void excuse_laps(const struct suspicion *s,
                         const struct cache_shape *shape, struct dealt *d)
 {
@@ -53,7 +55,7 @@ static void excuse_laps(const struct suspicion *s,
         return;
     for (size_t i = 0; i < s->trials; i++) {
         const struct trial *const t = &s->trial[i];
-        const bool failed = trial_fails(t, d->wrong[i]);
+        const bool failed = trial_fails(t, d->compared[i].wrong);
         if (failed && !t->laps)
             return;
         laps += failed;
@@ -63,9 +65,11 @@ static void excuse_laps(const struct suspicion *s,
         return;
     d->failed -= laps;
     d->strained += laps;
-    for (size_t i = 0; i < s->trials; i++)
-        if (trial_fails(&s->trial[i], d->wrong[i]))
-            d->wrong[i] = 0;
+    for (size_t i = 0; i < s->trials; i++) {
+        struct compared *const c = &d->compared[i];
+        c->wrong = trial_fails(&s->trial[i], c->wrong) ? 0 : c->wrong;
+        c->excused = s->trial[i].laps ? s->trial[i].count : c->excused;
+    }
 }
 
 /* Nothing more than `most` is of interest. */
@@ -84,14 +88,13 @@ static int try_dealt(const struct trying *t, const struct suspicion *s,
     for (size_t i = 0; status == 0 && i < s->trials && d->against <= most;
          i++) {
         struct error err = {0};
-        bool strained = false;
-        status = trial_wrong(&s->trial[i], twin.prober, shape, &d->wrong[i],
-                             &strained, &err);
+        struct compared *const c = &d->compared[i];
+        status = trial_compare(&s->trial[i], twin.prober, shape, c, &err);
         if (status != 0)
             *t->err = err;
-        d->failed -= status == 0 && !trial_fails(&s->trial[i], d->wrong[i]);
-        d->strained += strained;
-        d->against += against(i, d->wrong[i]);
+        d->failed -= status == 0 && !trial_fails(&s->trial[i], c->wrong);
+        d->strained += c->strained;
+        d->against += against(i, c->wrong);
     }
     if (status == 0 && d->against <= most)
         excuse_laps(s, shape, d);
@@ -130,7 +133,7 @@ static struct foretold foretold_of(const struct suspicion *s,
 {
     struct foretold f = {.failed = d->failed, .strained = d->strained};
     for (size_t i = 0; i < s->trials; i++)
-        f.wrong += d->wrong[i];
+        f.wrong += d->compared[i].wrong;
     return f;
 }
 
@@ -608,7 +611,7 @@ static bool laps_are_right(const struct suspicion *s)
     enum { LAPS = 2 };
     bool right = s->trials > LAPS;
     for (size_t i = 0; right && i < LAPS; i++)
-        right = !trial_fails(&s->trial[i], s->wrong[i]);
+        right = !trial_fails(&s->trial[i], s->compared[i].wrong);
     return right;
 }
 
@@ -646,12 +649,12 @@ static void blame_what_is_left(struct trying *t, const struct suspicion *s,
     }
     size_t worst = 0;
     for (size_t i = 1; i < s->trials; i++)
-        if (s->wrong[i] > s->wrong[worst])
+        if (s->compared[i].wrong > s->compared[worst].wrong)
             worst = i;
     char *const because = xasprintf(
         "of %zu held-out experiments %zu are not as foretold (%s: %zu of %zu "
         "loads), and no other value of one finding foretells them",
-        s->trials, failed, s->trial[worst].what, s->wrong[worst],
+        s->trials, failed, s->trial[worst].what, s->compared[worst].wrong,
         s->trial[worst].count);
     trying_repair(t, f, value_copy(&f->value), because);
     free(because);
@@ -686,7 +689,7 @@ static int fails_elsewhere(struct trying *t, const struct suspicion *s,
 static bool fails_barely(const struct suspicion *s)
 {
     for (size_t i = 0; i < s->trials; i++)
-        if (trial_fails(&s->trial[i], (s->wrong[i] + 1) / 2))
+        if (trial_fails(&s->trial[i], (s->compared[i].wrong + 1) / 2))
             return false;
     return true;
 }
@@ -816,7 +819,7 @@ static int look_first(struct trying *t, struct suspicion *s,
 {
     struct dealt d = {0};
     const int status = deal(t, s, &d);
-    memcpy(s->wrong, d.wrong, sizeof d.wrong);
+    memcpy(s->compared, d.compared, sizeof d.compared);
     *foretold = foretold_of(s, &d);
     s->dealt_from = d.from;
     s->dealt_is_known = true;

@@ -15,7 +15,8 @@ struct suspicion {
     char *extra;
     struct trial trial[DRAW_MOST];
     size_t trials;
-    size_t wrong[DRAW_MOST]; /* loads of each, by the findings as they were */
+    /* Loads of each, by the findings as they were. */
+    struct compared compared[DRAW_MOST];
     /* The entry that the device deals line 0 to, of unequal sets. */
     uint64_t dealt_from;
     bool dealt_is_known; /* false: from where most loads are as foretold */

@@ -298,9 +298,9 @@ static bool is_left_open(const struct trial *t, const struct cache_shape *shape)
            (t->laps || marks);
 }
 
-int trial_wrong(const struct trial *t, struct prober *twin,
-                const struct cache_shape *shape, size_t *wrong, bool *strained,
-                struct error *err)
+int trial_compare(const struct trial *t, struct prober *twin,
+                  const struct cache_shape *shape, struct compared *c,
+                  struct error *err)
 {
     struct seen seen = {0};
     const unsigned most = t->alike ? TWIN_RUNS_ALIKE : TWIN_RUNS;
@@ -310,22 +310,31 @@ int trial_wrong(const struct trial *t, struct prober *twin,
     for (size_t i = 0; status == 0 && i < seen.cycles.count && i < t->count;
          i++)
         is[i] = differs(t, &seen, i);
-    size_t other = count_of(is, t->count), least = other;
-    if (status == 0 && shape != NULL && is_left_open(t, shape) && other > 0)
+    const size_t first = count_of(is, t->count);
+    size_t least = first;
+    if (status == 0 && shape != NULL && is_left_open(t, shape) && first > 0)
         status = wrong_in_any(t, twin, is, &least, err);
-    other = count_of(is, t->count);
-    *strained = t->alike && trial_fails(t, least) && !trial_fails(t, other);
-    const bool chance = shape != NULL && cache_by_chance(shape->policy);
-    if (chance)
+    size_t other = count_of(is, t->count), apart = 0;
+    *c = (struct compared){.by_share =
+                               shape != NULL && cache_by_chance(shape->policy),
+                           .strained = t->alike && trial_fails(t, least) &&
+                                       !trial_fails(t, other)};
+    if (c->by_share)
         other = unlike(t, &seen) ? t->count : 0;
-    size_t apart = 0;
-    if (status == 0 && !chance && !t->alike && trial_fails(t, other))
+    else if (status == 0 && !t->alike && trial_fails(t, other))
         status = apart_by_chance(t, twin, runs, &seen, &apart, err);
     other -= u64_min(other, apart);
-    *wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;
+    c->wrong = status == 0 && seen.cycles.count == t->count ? other : t->count;
+    c->excused = first - u64_min(first, c->wrong);
     cycles_free(&seen.cycles);
     free(is);
     return status;
+}
+
+size_t trial_asked(const struct trial *t, const struct compared *c)
+{
+    const size_t clear = t->count - t->unclear;
+    return c->by_share ? 0 : clear - u64_min(clear, c->excused);
 }
 
 void trial_free(struct trial *t)

@@ -49,13 +49,24 @@ struct trial {
 /* Runs it on the device; ERR_UNSUPPORTED where that cannot do it. */
 int trial_measure(struct trial *trial, struct prober *device,
                   struct error *err);
-/* How many loads the other device, a simulated one with a cache of this shape,
- * finds elsewhere.  Where chance chooses victims a share is compared, and all
- * are wrong or none is.  `*strained`: each load is explained, by some state
- * that the sets may have been in, but all by none. */
-int trial_wrong(const struct trial *trial, struct prober *twin,
-                const struct cache_shape *shape, size_t *wrong, bool *strained,
-                struct error *err);
+/* The device's loads beside those of another one. */
+struct compared {
+    size_t wrong; /* that one finds them elsewhere */
+    /* So do some, and tell nothing: not all states of the sets have them there,
+     * or two runs of the other device differ in as many by chance. */
+    size_t excused;
+    /* Chance chooses victims: of no load it is asked where it is found, shares
+     * are compared, and all are wrong or none is. */
+    bool by_share;
+    bool strained; /* each load is explained, by some state that the sets may
+                      have been in, but all by none */
+};
+/* With those of a simulated device that has a cache of this shape. */
+int trial_compare(const struct trial *trial, struct prober *twin,
+                  const struct cache_shape *shape, struct compared *compared,
+                  struct error *err);
+/* How many loads were asked one by one where they are found. */
+size_t trial_asked(const struct trial *trial, const struct compared *compared);
 /* An experiment is not foretold of which more loads are wrong than a disturbed
  * one or two; of an open one, than marks of other states make: of one L1.5
  * under nru behind an rrip 2 to 3 % of loads in random order. */

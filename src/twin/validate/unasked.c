@@ -40,6 +40,9 @@ static const char *why_unasked(struct trying *t, const char *component,
     if (strcmp(component, "l2") == 0 &&
         trying_find(t, component, "set_bits") == NULL)
         return "its index is not known, which tells what lines meet";
+    if (strcmp(attribute, "policy") == 0)
+        return "policies are told apart by loads in random order, and none was "
+               "asked";
     return "no held-out experiment asked of it";
 }
 
