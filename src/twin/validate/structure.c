@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "twin/memory.h"
 #include "twin/validate/suspect.h"
+#include "twin/validate/values.h"
 
 /* A cache or TLB, how its loads are made, and what stands in front of it. */
 struct subject {
@@ -157,7 +158,7 @@ static bool index_is_known(struct trying *t, const char *component)
  * itself is seen. */
 static bool policy_is_known(struct trying *t, const char *component)
 {
-    return !suspect_weights_open(t, component) &&
+    return !values_weights_open(t, component) &&
            (strcmp(component, "tlb_l3") != 0 ||
             trying_find(t, component, "policy") != NULL);
 }
@@ -208,7 +209,7 @@ static bool front_is_known(struct trying *t, const struct subject *s)
     return front == NULL ||
            (is_known(t, front) && trying_find(t, front, "policy") != NULL &&
             trying_find(t, front, "set_ways") == NULL &&
-            !suspect_weights_open(t, front));
+            !values_weights_open(t, front));
 }
 
 bool suspicion_draw(struct trying *t, struct suspicion *suspicion)
@@ -296,7 +297,7 @@ static bool was_tried(struct trying *t, const struct suspicion *s,
         return counted->order ||
                strncmp(attribute, "policy", strlen("policy")) != 0;
     return policy_is_known(t, s->component) &&
-           suspect_holds(t, s->component, f);
+           values_deny_another(t, s->component, f);
 }
 
 static void note_all(struct trying *t, const struct suspicion *s)

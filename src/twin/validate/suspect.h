@@ -33,14 +33,15 @@ struct foretold {
 /* With the findings as they are now. */
 int suspicion_ask(const struct trying *trying,
                   const struct suspicion *suspicion, struct foretold *foretold);
+/* Entries that lines are dealt to in turns, of unequal sets; 0: of sets that
+ * are alike, or there is no such GPU. */
+uint64_t suspicion_dealt_entries(const struct trying *trying,
+                                 const char *component);
+/* True if laps were as foretold, over as many lines as sets have ways and over
+ * one more in each (the first two of draw_trials): then lines are told apart
+ * and counted right, and what is not is the order in which they go. */
+bool suspicion_laps_are_right(const struct suspicion *suspicion);
 void suspicion_free(struct suspicion *suspicion);
-
-/* True if another value of the finding would contradict the rest. */
-bool suspect_holds(struct trying *trying, const char *component,
-                   struct finding *finding);
-
-/* True if ways are drawn by weights that were asked and not found. */
-bool suspect_weights_open(struct trying *trying, const char *component);
 
 /* Whether a size is sure, and not what the sets hold that are; what these hold.
  */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/validate/suspect.h"
+#include "twin/validate/values.h"
 
 const char *const trying_attributes[] = {
     "size",    "line",         "sector",         "sets",     "ways",
@@ -31,7 +31,7 @@ static const char *why_unasked(struct trying *t, const char *component,
     if (trying_is_of_parts(t, component, attribute))
         return "the simulated GPU of the findings has no such index of an L2 "
                "in parts";
-    if (suspect_weights_open(t, component))
+    if (values_weights_open(t, component))
         return "it goes by chance with weights that are not known, and so what "
                "a lap finds is not foretold";
     if (strcmp(component, "memory") != 0 && strcmp(component, "shared") != 0 &&
