@@ -11,18 +11,12 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "twin/validate/trying.h"
+#include "twin/validate/values.h"
 
 struct halves {
-    struct value bits;
-    double modulo; /* 1: there is none */
+    struct value bits; /* none: too little is known of it */
+    double modulo;     /* 1: there is none */
 };
-
-static double number(struct trying *t, const char *attribute)
-{
-    const struct finding *const f = trying_sure(t, "l2", attribute);
-    return f != NULL && f->value.kind == VALUE_NUMBER ? f->value.number : 0;
-}
 
 static double lowest_of(const struct finding *bits)
 {
@@ -32,17 +26,22 @@ static double lowest_of(const struct finding *bits)
     return lowest;
 }
 
-/* False: too little is known of it. */
+/* False: the index has no remainder, or the L2 no parts. */
 static bool halves_of(struct trying *t, struct halves *h)
 {
     const struct finding *const side = trying_sure(t, "l2", "side_bits");
-    const double parts = number(t, "parts"), sets = number(t, "sets"),
-                 line = number(t, "line");
+    const double parts = values_number(t, "l2", "parts"),
+                 sets = values_number(t, "l2", "sets"),
+                 line = values_number(t, "l2", "line");
     const double each = parts > 1 ? sets / parts : 0;
-    if (side == NULL || each < 1 || each != floor(each) || line < 1)
+    *h = (struct halves){.modulo = each};
+    if (told_number(&t->told, "l2", "parts") <= 1 ||
+        told_number(&t->told, "l2", "slice_modulo") <= 1)
         return false;
+    if (side == NULL || each < 1 || each != floor(each) || line < 1)
+        return true;
     const double hidden = lowest_of(side);
-    *h = (struct halves){.bits = value_list(), .modulo = each};
+    h->bits = value_list();
     for (double bit = log2(line); fmod(h->modulo, 2) == 0; bit++) {
         bit += bit == hidden;
         value_push(&h->bits, value_number(bit));
@@ -105,7 +104,7 @@ static bool are_told(struct trying *t, const struct halves *h)
     const struct finding *const bits = trying_find(t, "l2", "set_bits");
     const struct finding *const modulo = trying_find(t, "l2", "slice_modulo");
     const struct finding *const side = trying_find(t, "l2", "side_bits");
-    return bits != NULL && side != NULL &&
+    return bits != NULL && side != NULL && h->bits.kind == VALUE_LIST &&
            are_alike(&bits->value, &h->bits, mask_of(&side->value)) &&
            (modulo != NULL ? modulo->value.number : 1) == h->modulo;
 }
@@ -117,13 +116,10 @@ bool trying_is_of_parts(struct trying *t, const char *component,
 {
     struct halves h;
     if (strcmp(component, "l2") != 0 ||
-        told_number(&t->told, "l2", "parts") <= 1 ||
-        told_number(&t->told, "l2", "slice_modulo") <= 1 ||
         (strcmp(attribute, "set_bits") != 0 &&
-         strcmp(attribute, "slice_modulo") != 0))
+         strcmp(attribute, "slice_modulo") != 0) ||
+        !halves_of(t, &h))
         return false;
-    if (!halves_of(t, &h))
-        return true;
     const bool told = are_told(t, &h);
     value_free(&h.bits);
     return !told;
@@ -133,10 +129,9 @@ void try_halves(struct trying *t)
 {
     struct finding *const bits = trying_sure(t, "l2", "set_bits");
     struct halves h;
-    if (bits == NULL || trying_repaired(t, bits) ||
-        told_number(&t->told, "l2", "slice_modulo") <= 1 || !halves_of(t, &h))
+    if (bits == NULL || trying_repaired(t, bits) || !halves_of(t, &h))
         return;
-    if (are_told(t, &h) || h.bits.count == 0)
+    if (h.bits.count == 0 || are_told(t, &h))
         value_free(&h.bits);
     else
         trying_repair(t, bits, h.bits,

@@ -86,10 +86,7 @@ static char *many_lines(struct trying *t, const struct level *l, uint64_t most)
  * oldest go; other victims, or such as nobody knows, leave some lines of it. */
 static double overfills(struct trying *t, const struct level *l)
 {
-    const char *const policy = told_word(&t->told, l->component, "policy");
-    const bool oldest = policy != NULL && (strcmp(policy, "lru") == 0 ||
-                                           strcmp(policy, "fifo") == 0);
-    return oldest ? 1.3 : 4;
+    return trying_oldest_goes(t, l->component) ? 1.3 : 4;
 }
 
 static char *ring_of(const struct level *l, double lines, double stride)

@@ -195,11 +195,8 @@ static const char *front_of(struct trying *t, const struct subject *s)
 static bool front_lets_laps_pass(struct trying *t, const struct subject *s)
 {
     const char *const front = front_of(t, s);
-    const char *const policy =
-        front != NULL ? told_word(&t->told, front, "policy") : NULL;
     return front == NULL || trying_find(t, front, "set_ways") == NULL ||
-           (policy != NULL &&
-            (strcmp(policy, "lru") == 0 || strcmp(policy, "fifo") == 0));
+           trying_oldest_goes(t, front);
 }
 
 /* Which of loads at random do. */

@@ -199,6 +199,13 @@ bool trying_l1_is_global(struct trying *t)
            told_true(&t->told, "l1", "caches_global");
 }
 
+bool trying_oldest_goes(struct trying *t, const char *component)
+{
+    const char *const policy = told_word(&t->told, component, "policy");
+    return policy != NULL &&
+           (strcmp(policy, "lru") == 0 || strcmp(policy, "fifo") == 0);
+}
+
 bool trying_late(const struct trying *t)
 {
     return now_seconds() > t->until;

@@ -111,6 +111,10 @@ bool trying_excused(struct trying *trying);
 /* True unless global loads go past L1. */
 bool trying_l1_is_global(struct trying *trying);
 
+/* True if of a ring of more lines than a set has ways none is left, since the
+ * oldest goes: by lru or fifo. */
+bool trying_oldest_goes(struct trying *trying, const char *component);
+
 /* A cache, and how loads ask it. */
 struct level {
     const char *component, *load, *front;
