@@ -245,6 +245,54 @@ static bool prove_pairs(struct proof *p)
     return all && f.right + f.wrong >= pairs && 99 * f.wrong <= f.right;
 }
 
+/* A line at random of each set but this one; fewer, if some show none. */
+static size_t a_line_of_each(struct proof *p, size_t home, struct segment *list)
+{
+    enum { PICKS = 32 }; /* for a set, on average: e^-32 has none */
+    const uint64_t unit = p->eviction->unit, sets = p->geometry->sets;
+    bool *const has = lab_alloc(p->eviction->lab, sets, sizeof *has);
+    size_t count = 0;
+    for (uint64_t i = 0; i < PICKS * sets && count + 1 < sets; i++) {
+        const uint64_t at = rng_below(&p->rng, p->among / unit) * unit;
+        const size_t set = proof_set_of(p, at);
+        if (set == home || has[set])
+            continue;
+        has[set] = true;
+        list[count++] = (struct segment){at, 1, 0};
+    }
+    return count;
+}
+
+/*
+ * Whether no line of any other set comes into a full one.  Of 640 sets that are
+ * 320, as of an L2 in parts that lets an SM see but one of them, a line that is
+ * foretold to come to another one does so in 639 of 640 cases, and in 638 of
+ * 640 it does.
+ */
+static bool prove_others(struct proof *p)
+{
+    enum { AT_ONCE = 128, SETS_MOST = 8192, TAKES = 3 };
+    const struct geometry *const g = p->geometry;
+    struct eviction *const e = p->eviction;
+    if (g->sets > SETS_MOST)
+        return true;
+    const size_t home = random_set(p);
+    const struct script_lines group =
+        proof_pick_lines(p, true, home, proof_ways_of(g, home));
+    struct segment *const list = lab_alloc(e->lab, g->sets, sizeof *list);
+    const size_t count = a_line_of_each(p, home, list);
+    bool any = false;
+    for (size_t i = 0; lab_ok(e->lab) && !any && i < count; i += AT_ONCE) {
+        any = true;
+        for (int take = 0; lab_ok(e->lab) && any && take < TAKES; take++)
+            any = eviction_evicts(e, &group, list + i,
+                                  u64_min(AT_ONCE, count - i));
+    }
+    log_say(LOG_DEBUG, "proof: of %zu other sets %s comes into one", count,
+            any ? "a line" : "none");
+    return !any && !eviction_gave_up(e);
+}
+
 /* Of one set: as many lines as it has ways, wherever they are strewn and at a
  * few steps, push none of theirs out.  Of several sets some would have too
  * many.
@@ -308,6 +356,8 @@ bool proof_holds(struct eviction *e, struct geometry *g)
         p.among *= 2;
         proved = prove_pairs(&p);
     }
+    if (proved && e->lasting)
+        proved = prove_others(&p);
     if (proved && geometry_is_hashed(g))
         prove_far(&p, g);
     cache_free(model);
