@@ -685,6 +685,35 @@ START_TEST(a_remainder_is_of_where_lines_lie)
 }
 END_TEST
 
+/* An L2 in parts whose sides are not told, of 320 sets in each.  Expected: no
+ * index, or XORs.  Buggy result: bits 8 to 14, of twice as many sets as an SM
+ * sees; that lines of other sets stay away from one, as was asked of twenty, is
+ * so of 638 in 640. */
+START_TEST(sets_of_one_part_are_not_those_of_both)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=4 sms_per_tpc=2 clock_khz=500000 "
+                 "memory_bytes=17179869184 caches/l1={'line': 128, 'sector': "
+                 "64, 'sets': 4, 'ways': 16, 'set_bits': [7, 8]} "
+                 "caches/l2={'line': 256, 'sector': 32, 'sets': 640, "
+                 "'ways': 8, 'scope': 'gpu', 'policy': {'kind': 'rrip', "
+                 "'most': 2, 'insert': 1, 'hit': 0}, 'partitions': {'bits': "
+                 "[14, 16, 19], 'far_cycles': 96, 'replicates': true}, "
+                 "'set_bits': [8, [9, 14], [10, 14], [11, 14], 12, 13], "
+                 "'slices': {'modulo': 5, 'from_bit': 8}} "
+                 "tlbs/l1={'page': 65536, 'entries': 12} "
+                 "paths/global.ca={'l1': 69, 'l2': [232, 261, 634], "
+                 "'memory': [727, 756, 1129]} "
+                 "paths/global.cg={'l2': [232, 261, 634], "
+                 "'memory': [727, 756, 1129]} noise={'jitter_cycles': 0.6, "
+                 "'spike_rate': 0.00272, 'spike_cycles': 319}"),
+        "structure");
+    ck_assert_ptr_null(member(findings, "l2.set_bits", "value"));
+    ck_assert_ptr_null(member(findings, "l2.policy", "value"));
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_partitions(void)
 {
     TCase *t;
@@ -710,5 +739,6 @@ Suite *suite_truth_partitions(void)
     tcase_add_loop_test(slow, a_part_holds_no_more_than_fits, 0,
                         (int)COUNT_OF(full_parts));
     tcase_add_test(slow, a_remainder_is_of_where_lines_lie);
+    tcase_add_test(slow, sets_of_one_part_are_not_those_of_both);
     return suite;
 }
