@@ -525,6 +525,31 @@ START_TEST(sets_are_found_under_any_policy)
 }
 END_TEST
 
+/* More entries than can be asked about, of which about half of those fit that
+ * are counted in regions of the first TLB.  Expected: no reach, as no region.
+ * Buggy result: 29.5 GiB for 1.9, in doubt from 17.4 GiB on. */
+START_TEST(no_reach_is_told_without_a_region)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=2 memory_bytes=2147483648 caches/l2/sets=512 "
+                 "tlbs/l1={'page': 131072, 'region': 2097152, 'fill': "
+                 "         'region', 'policy': 'nru', 'sets': 6, 'ways': 16} "
+                 "tlbs/l2={'page': 131072, 'fill': 'page', 'sets': 1024, "
+                 "         'ways': 15, 'scope': 'gpu', 'set_bits': "
+                 "         [[17, 28, 39], [18, 29, 40], [19, 30, 41], "
+                 "          [20, 31], [21, 32], [22, 33], [23, 34], [24, 35], "
+                 "          [25, 36], [26, 37]]} "
+                 "paths/global.cg={'l2': [477, 519, 802], "
+                 "                 'memory': [889, 931, 1214]}"),
+        "tlb");
+    double number;
+    ck_assert(truth_number(f, "tlb_l2.entries", &number));
+    ck_assert(!truth_number(f, "tlb_l2.region", &number));
+    ck_assert(!truth_number(f, "tlb_l2.reach", &number));
+    json_decref(f);
+}
+END_TEST
+
 /* Behind sets of random victims, so that rings tell too little; all that pushes
  * out of these is of the one set, as is every other place.  Expected: all but
  * the page, which comes along.  Buggy result: neither sets, ways, policy nor
@@ -1656,6 +1681,7 @@ Suite *suite_truth_tlb(void)
     tcase_add_test(t, what_is_no_set_has_no_policy);
     tcase_add_test(t, lines_that_are_far_are_no_misses);
     tcase_add_test(t, all_places_may_be_of_one_set);
+    tcase_add_test(t, no_reach_is_told_without_a_region);
     tcase_add_loop_test(t, sets_are_found_under_any_policy, QUICK,
                         COUNT_OF(any_policy));
     tcase_add_test(t, a_few_walks_behind_an_l1_are_no_hits);

@@ -181,8 +181,9 @@ static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double reach = (double)(tlb->entries * tlb->region);
-    const bool reaches =
-        tlb->region > 0 && q->finding[level][TLB_REACH]->because == NULL;
+    /* Entries are counted in regions as wide as the level before's, too. */
+    const bool reaches = tlb_is_found(q, level, TLB_REGION) &&
+                         q->finding[level][TLB_REACH]->because == NULL;
     if (tlb->entries > 0 && !is_noise(tlb)) {
         tlb_found(q, level, TLB_ENTRIES, (double)tlb->entries);
         if (reaches)
